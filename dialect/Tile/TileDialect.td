@@ -1,0 +1,48 @@
+//===- TileDialect.td - the tile dialect ------------------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// What programs mean: values are tiles (builtin ranked tensors of static shape) and scalars, tensors in memory are views.  No
+// hardware.  Elementwise arithmetic, comparison and selection are `arith` and `math` ops on tensors; control flow is `scf`.
+//
+#ifndef TESSERA_DIALECT_TILE_TILEDIALECT_TD
+#define TESSERA_DIALECT_TILE_TILEDIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::tessera::tile";
+  let summary = "Block-level tile programs: values and memory views, no hardware";
+  let description = [{
+    A `tile.kernel` is one program instance: its arguments are views of tensors, scalars, and its grid coordinates.  Tiles are
+    `tensor<...>` values of static shape; every extent is at least 1.  Integers are signless; the ops whose meaning depends on
+    signedness say so by attribute.  A view is never carried by a loop, selected or returned: it is always an argument of the
+    kernel or a `tile.subview` of one, so that every access is a slice of a parameter.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+class Tile_Type<string name, string typeMnemonic, list<Trait> traits = []> : TypeDef<Tile_Dialect, name, traits> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_ViewType : Tile_Type<"View", "view"> {
+  let summary = "A tensor in memory: run-time extents and strides, static element type";
+  let description = [{
+    `!tile.view<?x128xbf16>` has two dimensions, the first of run-time extent.  Strides are a run-time property of the parameter
+    behind it.  Elements of type i1 occupy one byte.  Rank 0 is `!tile.view<f32>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    bool isDynamic(int64_t axis) const { return ::mlir::ShapedType::isDynamic(getShape()[axis]); }
+  }];
+}
+
+#endif // TESSERA_DIALECT_TILE_TILEDIALECT_TD

@@ -1,0 +1,356 @@
+//===- TileOps.cpp - kernels, shapes, reductions, products and numerics of the tile dialect - SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Verifiers cite the rule numbers of TileOps.td; folders only fold what is exact.
+//
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace tessera::tile;
+
+#define GET_OP_CLASSES
+#include "dialect/Tile/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// kernel
+//===----------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto build = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                  std::string &) { return builder.getFunctionType(inputs, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
+                                                  getFunctionTypeAttrName(result.name), build,
+                                                  getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &printer) {
+  function_interface_impl::printFunctionOp(printer, *this, /*isVariadic=*/false, getFunctionTypeAttrName(),
+                                           getArgAttrsAttrName(), getResAttrsAttrName());
+}
+
+/// Collects the symbols of an S-expression; false if it does not look like one.
+static bool collectSymbols(StringRef text, SmallVectorImpl<StringRef> &symbols) {
+  int depth = 0;
+  bool operatorNext = false;
+  while (!(text = text.ltrim()).empty()) {
+    if (text.consume_front("(")) {
+      ++depth;
+      operatorNext = true;
+    } else if (text.consume_front(")")) {
+      if (--depth < 0)
+        return false;
+    } else {
+      StringRef token = text.take_until([](char c) { return c == '(' || c == ')' || isspace((unsigned char)c); });
+      text = text.drop_front(token.size());
+      if (!operatorNext && (isalpha((unsigned char)token[0]) || token[0] == '_') && token != "inf" && token != "nan")
+        symbols.push_back(token);
+      operatorNext = false;
+    }
+  }
+  return depth == 0;
+}
+
+/// kernel_c4 for one expression.
+static LogicalResult verifyExpression(KernelOp kernel, const llvm::SmallSet<StringRef, 16> &known, Attribute attribute,
+                                      StringRef what) {
+  auto text = dyn_cast_or_null<StringAttr>(attribute);
+  if (!text)
+    return kernel.emitOpError() << "kernel_c4: expected an expression as a string for " << what;
+  SmallVector<StringRef> symbols;
+  if (!collectSymbols(text.getValue(), symbols))
+    return kernel.emitOpError() << "kernel_c4: expected balanced parentheses in " << text << " of " << what;
+  for (StringRef symbol : symbols)
+    if (!known.contains(symbol))
+      return kernel.emitOpError() << "kernel_c4: expected '" << symbol << "' of " << what
+                                  << " to be in 'dims' or to name a scalar argument";
+  return success();
+}
+
+/// kernel_c6 for the contract of one view argument.
+static LogicalResult verifyContract(KernelOp kernel, unsigned index, int64_t rank) {
+  if (auto align = kernel.getArgAttrOfType<IntegerAttr>(index, kAlignAttr))
+    if (align.getInt() < 1 || (align.getInt() & (align.getInt() - 1)))
+      return kernel.emitOpError() << "kernel_c6: expected a power of two for '" << kAlignAttr << "', got "
+                                  << align.getInt();
+  if (auto unit = kernel.getArgAttrOfType<IntegerAttr>(index, kUnitDimAttr))
+    if (unit.getInt() < 0 || unit.getInt() >= rank)
+      return kernel.emitOpError() << "kernel_c6: expected '" << kUnitDimAttr << "' in 0.." << rank << ", got "
+                                  << unit.getInt();
+  for (StringRef name : {StringRef(kStrideDivAttr), StringRef(kExtentDivAttr)})
+    if (auto divisors = kernel.getArgAttrOfType<DenseI64ArrayAttr>(index, name))
+      if (divisors.size() != rank || llvm::any_of(divisors.asArrayRef(), [](int64_t d) { return d < 1; }))
+        return kernel.emitOpError() << "kernel_c6: expected " << rank << " positive divisors in '" << name << "'";
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  if (getNumResults() != 0)
+    return emitOpError() << "kernel_c5: expected no results, got " << getNumResults();
+  unsigned axes = getGrid().size();
+  if (axes > getNumArguments())
+    return emitOpError() << "kernel_c2: expected a coordinate argument for each of the " << axes << " grid axes, got "
+                         << getNumArguments() << " arguments";
+  unsigned params = getNumArguments() - axes;
+  llvm::SmallSet<StringRef, 16> known;
+  for (StringAttr dim : getDims().getAsRange<StringAttr>())
+    known.insert(dim.getValue());
+  for (unsigned i = 0; i < getNumArguments(); ++i) {
+    Type type = getArgumentTypes()[i];
+    bool isCoordinate = i >= params;
+    if (isCoordinate != bool(getArgAttr(i, kCoordAttr)) || (isCoordinate && !type.isInteger(64)))
+      return emitOpError() << "kernel_c2: expected the last " << axes << " arguments, and only those, to be i64 with '"
+                           << kCoordAttr << "'";
+    auto view = dyn_cast<ViewType>(type);
+    if (!view && !type.isSignlessInteger() && !isa<FloatType>(type))
+      return emitOpError() << "kernel_c1: expected a view or a scalar, got " << type << " as argument " << i;
+    auto name = getArgAttrOfType<StringAttr>(i, kNameAttr);
+    if (!view && name)
+      known.insert(name.getValue());
+    if (!view)
+      continue;
+    auto dims = getArgAttrOfType<ArrayAttr>(i, kDimsAttr);
+    auto mode = getArgAttrOfType<StringAttr>(i, kModeAttr);
+    bool knownMode = mode && llvm::is_contained({"in", "out", "inout", "accum"}, mode.getValue());
+    if (!name || !knownMode || !getArgAttrOfType<StringAttr>(i, kDTypeAttr) || !dims ||
+        int64_t(dims.size()) != view.getRank())
+      return emitOpError() << "kernel_c3: expected '" << kNameAttr << "', '" << kModeAttr << "', '" << kDTypeAttr
+                           << "' and " << view.getRank() << " '" << kDimsAttr << "' on view argument " << i;
+    if (failed(verifyContract(*this, i, view.getRank())))
+      return failure();
+  }
+  for (unsigned i = 0; i < params; ++i)
+    if (auto dims = getArgAttrOfType<ArrayAttr>(i, kDimsAttr))
+      for (Attribute dim : dims)
+        if (failed(verifyExpression(*this, known, dim, "an extent")))
+          return failure();
+  for (Attribute axis : getGrid()) {
+    auto dictionary = dyn_cast<DictionaryAttr>(axis);
+    for (StringRef key : {"lo", "hi", "step"})
+      if (failed(verifyExpression(*this, known, dictionary ? dictionary.get(key) : Attribute(), "the grid")))
+        return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// Shape of a scalar or tile.
+static ArrayRef<int64_t> shapeOf(Value value) {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  return tile ? tile.getShape() : ArrayRef<int64_t>();
+}
+
+LogicalResult IotaOp::verify() {
+  if (cast<RankedTensorType>(getType()).getRank() != 1)
+    return emitOpError() << "iota_c1: expected a result of rank 1, got " << getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  if (getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getResult()))
+    return emitOpError() << "broadcast_c1: expected element type " << getElementTypeOrSelf(getSource()) << ", got "
+                         << getElementTypeOrSelf(getResult());
+  ArrayRef<int64_t> source = shapeOf(getSource()), result = shapeOf(getResult());
+  bool fits = source.size() <= result.size();
+  for (size_t i = 0; fits && i < source.size(); ++i)
+    fits = source[i] == 1 || source[i] == result[result.size() - source.size() + i];
+  if (!fits)
+    return emitOpError() << "broadcast_c2: expected a shape that stretches to " << getResult().getType() << ", got "
+                         << getSource().getType();
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getSource().getType() == getResult().getType())
+    return getSource();
+  auto type = cast<RankedTensorType>(getResult().getType());
+  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getSource()))
+    return SplatElementsAttr::get(type, splat.getSplatValue<Attribute>());
+  if (isa_and_nonnull<IntegerAttr, FloatAttr>(adaptor.getSource()))
+    return SplatElementsAttr::get(type, adaptor.getSource());
+  return {};
+}
+
+LogicalResult ExpandDimsOp::verify() {
+  SmallVector<int64_t> expected(shapeOf(getSource()));
+  int64_t axis = getAxis();
+  bool fits = axis >= 0 && axis <= int64_t(expected.size());
+  if (fits)
+    expected.insert(expected.begin() + axis, 1);
+  if (!fits || shapeOf(getResult()) != ArrayRef<int64_t>(expected) ||
+      getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getResult()))
+    return emitOpError() << "expand_dims_c1: expected " << getSource().getType() << " with a 1 inserted at axis " << axis
+                         << ", got " << getResult().getType();
+  return success();
+}
+
+static int64_t elementsOf(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+LogicalResult ReshapeOp::verify() {
+  if (getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getResult()))
+    return emitOpError() << "reshape_c1: expected element type " << getElementTypeOrSelf(getSource()) << ", got "
+                         << getElementTypeOrSelf(getResult());
+  int64_t have = elementsOf(shapeOf(getSource())), want = elementsOf(shapeOf(getResult()));
+  if (have != want)
+    return emitOpError() << "reshape_c2: expected " << have << " elements, got " << want;
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  return getSource().getType() == getResult().getType() ? OpFoldResult(getSource()) : OpFoldResult();
+}
+
+LogicalResult PermuteOp::verify() {
+  ArrayRef<int64_t> source = shapeOf(getSource()), result = shapeOf(getResult()), order = getOrder();
+  SmallVector<bool> seen(source.size(), false);
+  bool isPermutation = order.size() == source.size();
+  for (size_t i = 0; isPermutation && i < order.size(); ++i) {
+    isPermutation = order[i] >= 0 && order[i] < int64_t(source.size()) && !seen[order[i]];
+    if (isPermutation)
+      seen[order[i]] = true;
+  }
+  if (!isPermutation)
+    return emitOpError() << "permute_c1: expected a permutation of " << source.size() << " dimensions";
+  bool fits = result.size() == source.size() && getElementTypeOrSelf(getSource()) == getElementTypeOrSelf(getResult());
+  for (size_t i = 0; fits && i < order.size(); ++i)
+    fits = result[i] == source[order[i]];
+  if (!fits)
+    return emitOpError() << "permute_c2: expected " << getSource().getType() << " with its dimensions reordered, got "
+                         << getResult().getType();
+  return success();
+}
+
+OpFoldResult PermuteOp::fold(FoldAdaptor) {
+  for (auto [i, d] : llvm::enumerate(getOrder()))
+    if (int64_t(i) != d)
+      return {};
+  return getSource();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and products
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceOp::verify() {
+  SmallVector<int64_t> expected(shapeOf(getSource()));
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= int64_t(expected.size()))
+    return emitOpError() << "reduce_c1: expected an axis in 0.." << expected.size() << ", got " << axis;
+  expected.erase(expected.begin() + axis);
+  Type element = getElementTypeOrSelf(getSource());
+  Type result = expected.empty() ? element : RankedTensorType::get(expected, element);
+  if (getResult().getType() != result)
+    return emitOpError() << "reduce_c2: expected result " << result << ", got " << getResult().getType();
+  bool isFloat = isa<FloatType>(element), fits = true;
+  switch (getKind()) {
+  case ReduceKind::MaxU:
+  case ReduceKind::MinU:
+  case ReduceKind::And:
+  case ReduceKind::Or:
+  case ReduceKind::Xor:
+    fits = !isFloat;
+    break;
+  case ReduceKind::MaxNum:
+  case ReduceKind::MinNum:
+    fits = isFloat;
+    break;
+  default:
+    break;
+  }
+  if (!fits)
+    return emitOpError() << "reduce_c3: expected a kind that fits " << element << ", got '"
+                         << stringifyReduceKind(getKind()) << "'";
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB()), c = shapeOf(getAcc());
+  size_t rank = a.size();
+  bool fits = (rank == 2 || rank == 3) && b.size() == rank && c.size() == rank && getAcc().getType() == getResult().getType();
+  if (fits)
+    fits = a[rank - 1] == b[rank - 2] && a[rank - 2] == c[rank - 2] && b[rank - 1] == c[rank - 1] &&
+           (rank == 2 || (a[0] == b[0] && a[0] == c[0]));
+  if (!fits)
+    return emitOpError() << "dot_c1: expected [L,] M x K, K x N and an accumulator M x N, got " << getA().getType() << ", "
+                         << getB().getType() << " and " << getAcc().getType();
+  Type element = getElementTypeOrSelf(getA()), acc = getElementTypeOrSelf(getAcc());
+  if (element != getElementTypeOrSelf(getB()))
+    return emitOpError() << "dot_c2: expected operands of one element type, got " << element << " and "
+                         << getElementTypeOrSelf(getB());
+  unsigned width = element.getIntOrFloatBitWidth();
+  bool accFits = isa<FloatType>(element) ? (width == 64 ? acc.isF64() : acc.isF32())
+                                         : (width == 64 ? acc.isInteger(64) : acc.isInteger(32));
+  if (!accFits)
+    return emitOpError() << "dot_c3: expected the accumulator type that belongs to " << element << ", got " << acc;
+  if (getPrecision() == Precision::Tf32 && !element.isF32())
+    return emitOpError() << "dot_c4: expected f32 operands for tf32, got " << element;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Numerics
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvertOp::verify() {
+  if (getElementTypeOrSelf(getSource()) == getElementTypeOrSelf(getResult()))
+    return emitOpError() << "convert_c1: expected another element type than " << getElementTypeOrSelf(getSource());
+  return success();
+}
+
+/// Folds an integer op on two equal-width constants (scalars or splats) with `compute`; null when it cannot.
+static OpFoldResult foldIntegers(Type type, Attribute lhs, Attribute rhs,
+                                 function_ref<std::optional<APInt>(const APInt &, const APInt &)> compute) {
+  auto valueOf = [](Attribute attribute) -> std::optional<APInt> {
+    if (auto integer = dyn_cast_or_null<IntegerAttr>(attribute))
+      return integer.getValue();
+    if (auto splat = dyn_cast_or_null<SplatElementsAttr>(attribute))
+      return splat.getSplatValue<APInt>();
+    return std::nullopt;
+  };
+  std::optional<APInt> a = valueOf(lhs), b = valueOf(rhs);
+  if (!a || !b)
+    return {};
+  std::optional<APInt> value = compute(*a, *b);
+  if (!value)
+    return {};
+  if (auto tile = dyn_cast<RankedTensorType>(type))
+    return SplatElementsAttr::get(tile, *value);
+  return IntegerAttr::get(type, *value);
+}
+
+static APInt floorDiv(const APInt &a, const APInt &b, bool isUnsigned) {
+  if (b.isZero())
+    return APInt(a.getBitWidth(), 0);
+  if (isUnsigned)
+    return a.udiv(b);
+  APInt quotient = a.sdiv(b), remainder = a.srem(b);
+  return !remainder.isZero() && remainder.isNegative() != b.isNegative() ? quotient - 1 : quotient;
+}
+
+OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
+  return foldIntegers(getType(), adaptor.getLhs(), adaptor.getRhs(),
+                      [&](const APInt &a, const APInt &b) { return floorDiv(a, b, getIsUnsigned()); });
+}
+
+OpFoldResult RemOp::fold(FoldAdaptor adaptor) {
+  return foldIntegers(getType(), adaptor.getLhs(), adaptor.getRhs(), [&](const APInt &a, const APInt &b) {
+    return b.isZero() ? a : a - floorDiv(a, b, getIsUnsigned()) * b;
+  });
+}
+
+OpFoldResult CeilDivOp::fold(FoldAdaptor adaptor) {
+  return foldIntegers(getType(), adaptor.getLhs(), adaptor.getRhs(), [&](const APInt &a, const APInt &b) {
+    APInt quotient = floorDiv(a, b, getIsUnsigned());
+    return !b.isZero() && quotient * b != a ? quotient + 1 : quotient;
+  });
+}

@@ -1,0 +1,35 @@
+# tessera_add_library(NAME FAMILY mlir|std SOURCES a.cpp b.cpp [LINK other...])
+#
+# One static library per folder.  FAMILY names the precompiled header that it shares: `mlir` for dialect/ and compiler/,
+# `std` for everything that must not see LLVM.
+function(tessera_add_library name)
+  cmake_parse_arguments(ARG "" "FAMILY" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC fmt::fmt Threads::Threads ${ARG_LINK})
+  if(ARG_FAMILY STREQUAL "mlir")
+    target_precompile_headers(${name} REUSE_FROM tessera_pch_mlir)
+  elseif(ARG_FAMILY STREQUAL "std")
+    target_precompile_headers(${name} REUSE_FROM tessera_pch_std)
+  endif()
+endfunction()
+
+foreach(family mlir std)
+  add_library(tessera_pch_${family} STATIC ${PROJECT_SOURCE_DIR}/tools/cmake/pch_${family}.cpp)
+  target_precompile_headers(tessera_pch_${family} PRIVATE ${PROJECT_SOURCE_DIR}/tools/cmake/pch_${family}.h)
+  set_target_properties(tessera_pch_${family} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(tessera_pch_${family} PUBLIC fmt::fmt Threads::Threads)
+endforeach()
+
+# tessera_tablegen(FOLDER_DEPENDENT td-file; pairs of "output flag...")  ->  headers in the build tree beside the same path.
+function(tessera_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(options ${ARGN})
+  while(options)
+    list(POP_FRONT options output flags)
+    separate_arguments(flags)
+    mlir_tablegen(${output} ${flags} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR})
+  endwhile()
+  add_public_tablegen_target(${target})
+endfunction()

@@ -1,0 +1,1 @@
+// Owns the precompiled header of the folders without LLVM.
