@@ -25,12 +25,6 @@ include "mlir/IR/SymbolInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
-def Tile_Scalar : AnyTypeOf<[AnySignlessInteger, AnyFloat], "scalar">;
-def Tile_Tile : StaticShapeTensorOf<[AnySignlessInteger, AnyFloat]>;
-def Tile_Value : AnyTypeOf<[Tile_Scalar, Tile_Tile], "scalar or tile">;
-def Tile_IntValue : AnyTypeOf<[AnySignlessInteger, StaticShapeTensorOf<[AnySignlessInteger]>], "integer scalar or tile">;
-def Tile_Index : AnyTypeOf<[I64, StaticShapeTensorOf<[I64]>], "i64 scalar or tile of i64">;
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
@@ -217,17 +211,6 @@ def Tile_PermuteOp : Tile_Op<"permute", [Pure]> {
 // Reductions and products
 //===----------------------------------------------------------------------===//
 
-def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines", [
-    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Product", 1, "product">,
-    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">,
-    I32EnumAttrCase<"MaxU", 4, "maxu">, I32EnumAttrCase<"MinU", 5, "minu">,
-    I32EnumAttrCase<"MaxNum", 6, "maxnum">, I32EnumAttrCase<"MinNum", 7, "minnum">,
-    I32EnumAttrCase<"And", 8, "and">, I32EnumAttrCase<"Or", 9, "or">, I32EnumAttrCase<"Xor", 10, "xor">]> {
-  let cppNamespace = "::tessera::tile";
-  let genSpecializedAttr = 0;
-}
-def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce_kind">;
-
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "Combine the elements along one dimension";
   let description = [{
@@ -241,13 +224,6 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let assemblyFormat = "$kind $source `,` $axis attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
-
-def Tile_Precision : I32EnumAttr<"Precision", "how a product of f32 may be computed", [
-    I32EnumAttrCase<"Exact", 0, "exact">, I32EnumAttrCase<"Tf32", 1, "tf32">, I32EnumAttrCase<"Fast", 2, "fast">]> {
-  let cppNamespace = "::tessera::tile";
-  let genSpecializedAttr = 0;
-}
-def Tile_PrecisionAttr : EnumAttr<Tile_Dialect, Tile_Precision, "precision">;
 
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a @ b";

@@ -1,0 +1,100 @@
+//===- TileGPUOps.cpp - verifiers of the tile_gpu dialect ------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Verifiers cite the rule numbers of TileGPUOps.td.
+//
+#include "dialect/TileGPU/Layouts.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+using namespace tessera::tile_gpu;
+
+#define GET_OP_CLASSES
+#include "dialect/TileGPU/TileGPUOps.cpp.inc"
+
+LogicalResult ConvertLayoutOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType()), result = cast<RankedTensorType>(getResult().getType());
+  if (source.getShape() != result.getShape() || source.getElementType() != result.getElementType() ||
+      !hasLayout(source) || !hasLayout(result))
+    return emitOpError() << "convert_layout_c1: expected two layouts of one shape and element type, got " << source
+                         << " and " << result;
+  return success();
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  return getSource().getType() == getResult().getType() ? OpFoldResult(getSource()) : OpFoldResult();
+}
+
+LogicalResult SlotOp::verify() {
+  auto ring = cast<BufferType>(getRing().getType()), result = cast<BufferType>(getResult().getType());
+  if (result != ring.withStages(1))
+    return emitOpError() << "slot_c1: expected result " << ring.withStages(1) << ", got " << result;
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  auto source = cast<BufferType>(getSource().getType()), result = cast<BufferType>(getResult().getType());
+  bool fits = source.getRank() == 2 && result.getRank() == 2 && source.getShape()[0] == result.getShape()[1] &&
+              source.getShape()[1] == result.getShape()[0] &&
+              source.getLayout().getOrder()[0] == result.getLayout().getOrder()[1] &&
+              source.getLayout().getPitch() == result.getLayout().getPitch();
+  if (!fits)
+    return emitOpError() << "transpose_c1: expected the transpose of " << source << ", got " << result;
+  return success();
+}
+
+/// Whether a tile of `shape` and `element` fits into `buffer`.
+static bool fitsBuffer(ArrayRef<int64_t> shape, Type element, BufferType buffer) {
+  if (int64_t(shape.size()) != buffer.getRank() || element != buffer.getElementType())
+    return false;
+  for (auto [extent, room] : llvm::zip(shape, buffer.getShape()))
+    if (extent > room)
+      return false;
+  return true;
+}
+
+LogicalResult CopyOp::verify() {
+  auto view = cast<tile::ViewType>(getView().getType());
+  auto buffer = cast<BufferType>(getBuffer().getType());
+  SmallVector<int64_t> shape;
+  for (int64_t width : getWidths()) {
+    if (width < 0)
+      return emitOpError() << "copy_c3: expected no index tiles";
+    if (width > 0)
+      shape.push_back(width);
+  }
+  if (view.getElementType() != buffer.getElementType())
+    return emitOpError() << "copy_c2: expected element type " << view.getElementType() << ", got "
+                         << buffer.getElementType();
+  if (!fitsBuffer(shape, view.getElementType(), buffer))
+    return emitOpError() << "copy_c1: expected a slice that fits " << buffer;
+  return success();
+}
+
+LogicalResult WriteOp::verify() {
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (!fitsBuffer(tile.getShape(), tile.getElementType(), cast<BufferType>(getBuffer().getType())))
+    return emitOpError() << "write_c1: expected a tile that fits " << getBuffer().getType() << ", got " << tile;
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  auto tile = cast<RankedTensorType>(getResult().getType());
+  if (!fitsBuffer(tile.getShape(), tile.getElementType(), cast<BufferType>(getBuffer().getType())))
+    return emitOpError() << "read_c1: expected a tile that fits " << getBuffer().getType() << ", got " << tile;
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  auto shapeOf = [](Value v) {
+    auto buffer = dyn_cast<BufferType>(v.getType());
+    return buffer ? buffer.getShape() : cast<RankedTensorType>(v.getType()).getShape();
+  };
+  ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB()), c = shapeOf(getAcc());
+  // A register operand keeps its logical shape; buffers are padded.
+  if (a.size() != 2 || b.size() != 2 || c.size() != 2 || a[0] < c[0] || b[1] < c[1] ||
+      (isa<BufferType>(getA().getType()) ? a[1] != b[0] : a[1] > b[0]))
+    return emitOpError() << "dot_c5: expected padded shapes M x K, K x N that cover the accumulator, got "
+                         << getA().getType() << ", " << getB().getType() << " and " << getAcc().getType();
+  return success();
+}
