@@ -137,17 +137,19 @@ Dist blockedLayout(ArrayRef<int64_t> shape, int64_t vector, int64_t fastest, int
       axes.push_back(d);
   while (filled[fastest] < vector && filled[fastest] < shape[fastest])
     addBit(layout.registers, fastest);
-  // The first dimension, fastest first, that a doubled block does not overshoot; -1: all full, so the bit only replicates.
-  auto roomy = [&]() -> int64_t {
-    for (int64_t axis : axes)
+  // The first of `candidates` that is not full yet; -1: all full, so the bit only replicates.
+  auto roomy = [&](auto candidates) -> int64_t {
+    for (int64_t axis : candidates)
       if (filled[axis] < shape[axis])
         return axis;
     return -1;
   };
   for (int bit = 0; bit < kLaneBits; ++bit)
-    addBit(layout.lanes, roomy());
+    addBit(layout.lanes, roomy(axes));
+  // Warps spread over the other dimensions first: a row within a warp needs no shared memory to be reduced.
+  SmallVector<int64_t> warpAxes(axes.rbegin(), axes.rend());
   for (int64_t bit = 0; bit < int64_t(llvm::Log2_64(warps)); ++bit)
-    addBit(layout.warps, roomy());
+    addBit(layout.warps, roomy(warpAxes));
   for (int64_t d = 0; d < rank; ++d)
     layout.reps.push_back(llvm::divideCeil(shape[d], filled[d]));
   return layout;
@@ -179,6 +181,15 @@ Dist mmaOperandA(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
   for (int64_t m = 1; m < warpsM; m *= 2)
     layout.warps.push_back({16 * m, 0});
   layout.reps = {int64_t(llvm::divideCeil(shape[0], 16 * warpsM)), int64_t(llvm::divideCeil(shape[1], 16))};
+  return layout;
+}
+
+Dist plainAccumulator(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
+  Dist layout;
+  layout.registers = {{0, 1}, {0, 2}};
+  layout.lanes = {{0, 4}, {0, 8}, {0, 16}, {1, 0}, {2, 0}};
+  addWarps(layout, 4, 32, warpsM, warpsN);
+  layout.reps = {int64_t(llvm::divideCeil(shape[0], 4 * warpsM)), int64_t(llvm::divideCeil(shape[1], 32 * warpsN))};
   return layout;
 }
 

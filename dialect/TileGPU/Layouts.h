@@ -76,8 +76,8 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const Dist &layou
 /// Registers a thread needs for a value: the layout's for a tile, 1 for a scalar.
 int64_t registersOf(mlir::Type type);
 
-/// A layout for elementwise work and memory: `vector` neighbouring elements a thread along `fastest`, lanes then warps along `fastest` first,
-/// then along the other dimensions from the last to the first; replicated when the tile has fewer elements than threads.
+/// A layout for elementwise work and memory: `vector` neighbouring elements a thread along `fastest`; lanes along `fastest` first, then along the
+/// other dimensions from the last to the first; warps the other way round; replicated when the tile has fewer elements than threads.
 Dist blockedLayout(llvm::ArrayRef<int64_t> shape, int64_t vector, int64_t fastest, int64_t warps);
 
 /// Accumulator of m16n8 tensor-core products (PTX ISA, "Matrix Fragments for mma.m16n8k16"): lane l holds rows l / 4 and l / 4 + 8, columns 2 * (l % 4) and the
@@ -86,6 +86,9 @@ Dist mmaAccumulator(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warps
 
 /// Operand A of m16n8k16 (16-bit elements) in registers, for the same arrangement of warps.
 Dist mmaOperandA(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
+
+/// Accumulator of plain multiply-adds: a thread holds 4 neighbouring columns; 4 x 8 lanes; blocks repeated.
+Dist plainAccumulator(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
 
 /// Layout of the tile without dimension `axis`.
 Dist sliceLayout(const Dist &layout, int64_t axis);

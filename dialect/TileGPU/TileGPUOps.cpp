@@ -43,6 +43,26 @@ LogicalResult TransposeOp::verify() {
   return success();
 }
 
+LogicalResult ReinterpretOp::verify() {
+  auto dense = [](BufferType type) {
+    SharedAttr layout = type.getLayout();
+    int64_t fastest = type.getShape()[layout.getOrder().back()];
+    return layout.getMask() == 0 && layout.getPitch() == fastest * elementBytes(type.getElementType());
+  };
+  auto elements = [](BufferType type) {
+    int64_t count = 1;
+    for (int64_t extent : type.getShape())
+      count *= extent;
+    return count;
+  };
+  auto source = cast<BufferType>(getSource().getType()), result = cast<BufferType>(getResult().getType());
+  if (!dense(source) || !dense(result) || elements(source) != elements(result) ||
+      source.getElementType() != result.getElementType())
+    return emitOpError() << "reinterpret_c1: expected dense buffers of as many elements, got " << source << " and "
+                         << result;
+  return success();
+}
+
 /// Whether a tile of `shape` and `element` fits into `buffer`.
 static bool fitsBuffer(ArrayRef<int64_t> shape, Type element, BufferType buffer) {
   if (int64_t(shape.size()) != buffer.getRank() || element != buffer.getElementType())

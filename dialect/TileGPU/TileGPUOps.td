@@ -107,6 +107,15 @@ def TileGPU_TransposeOp : TileGPU_Op<"transpose", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_ReinterpretOp : TileGPU_Op<"reinterpret", [Pure]> {
+  let summary = "The bytes of a buffer under another shape; no data moves";
+  let description = "Rule reinterpret_c1: both buffers are dense (no padding between rows, no exclusive or) and hold as many elements.";
+  let arguments = (ins TileGPU_BufferType:$source);
+  let results = (outs TileGPU_BufferType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_CopyOp : TileGPU_Op<"copy", [AttrSizedOperandSegments]> {
   let summary = "Slice of a view -> shared memory, asynchronous where alignment allows";
   let description = [{
@@ -173,10 +182,11 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>, MemoryE
   let summary = "acc + a @ b on one block's operands";
   let description = [{
     a: M x K, b: K x N, each a buffer (extents padded to the instruction's) or, for a, a tile in the operand layout.  `mma` selects the tensor-core
-    instruction; without it products are computed by plain fused multiply-adds, exact in the accumulator's type.
+    instruction; without it products are computed by plain fused multiply-adds, exact in the accumulator's type.  `warps` is the arrangement of the warps over M and N.
     Rule dot_c5: padded shapes agree.
   }];
-  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, UnitAttr:$mma, UnitAttr:$tf32);
+  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, UnitAttr:$mma, UnitAttr:$tf32,
+      DenseI64ArrayAttr:$warps);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)";
   let hasVerifier = 1;

@@ -1,0 +1,88 @@
+//===- LowerConversions.cpp - conversions and reductions across warps through shared memory - SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Needs layouts on every tile.  Gives convert_layout only where registerMap (Layouts.h) finds every element in the thread that wants it; all other
+// conversions become a write and a read of scratch; reductions over a dimension that is spread over warps get an exchange.  Barriers
+// come later, by analysis.
+//
+#include "compiler/Transforms/Passes.h"
+#include "dialect/TileGPU/Layouts.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_LOWERCONVERSIONSPASS
+#include "compiler/Transforms/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+using namespace tessera;
+using namespace tessera::tile_gpu;
+
+namespace {
+
+struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<LowerConversions> {
+  void runOnOperation() override {
+    getOperation().walk([&](ConvertLayoutOp convert) {
+      if (!registerMap(layoutOf(convert.getSource().getType()), layoutOf(convert.getResult().getType())))
+        throughShared(convert);
+    });
+    getOperation().walk([&](tile::ReshapeOp reshape) {
+      if (hasLayout(reshape.getSource().getType()) && hasLayout(reshape.getResult().getType()))
+        reshapeThroughShared(reshape);
+    });
+    getOperation().walk([&](tile::ReduceOp reduce) { addExchange(reduce); });
+  }
+
+  static Value scratch(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element) {
+    SharedAttr layout = plainShared(builder.getContext(), shape, elementBytes(element));
+    return AllocOp::create(builder, loc, BufferType::get(builder.getContext(), shape, element, layout, 1), IntegerAttr());
+  }
+
+  static void throughShared(ConvertLayoutOp convert) {
+    OpBuilder builder(convert);
+    auto type = cast<RankedTensorType>(convert.getSource().getType());
+    Value buffer = scratch(builder, convert.getLoc(), type.getShape(), type.getElementType());
+    WriteOp::create(builder, convert.getLoc(), convert.getSource(), buffer);
+    Value read = ReadOp::create(builder, convert.getLoc(), convert.getResult().getType(), buffer);
+    convert.getResult().replaceAllUsesWith(read);
+    convert.erase();
+  }
+
+  /// A buffer whose rows have no gap holds the elements in row-major order under any shape.
+  static void reshapeThroughShared(tile::ReshapeOp reshape) {
+    OpBuilder builder(reshape);
+    MLIRContext *context = builder.getContext();
+    auto from = cast<RankedTensorType>(reshape.getSource().getType()), to = cast<RankedTensorType>(reshape.getResult().getType());
+    auto dense = [&](RankedTensorType type) {
+      SmallVector<int64_t> order;
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        order.push_back(d);
+      int64_t pitch = type.getShape().back() * elementBytes(type.getElementType());
+      return BufferType::get(context, type.getShape(), type.getElementType(), SharedAttr::get(context, order, pitch, 0, 0), 1);
+    };
+    Value buffer = AllocOp::create(builder, reshape.getLoc(), dense(from), IntegerAttr());
+    WriteOp::create(builder, reshape.getLoc(), reshape.getSource(), buffer);
+    Value other = ReinterpretOp::create(builder, reshape.getLoc(), dense(to), buffer);
+    Value read = ReadOp::create(builder, reshape.getLoc(), to, other);
+    reshape.getResult().replaceAllUsesWith(read);
+    reshape.erase();
+  }
+
+  static void addExchange(tile::ReduceOp reduce) {
+    Dist layout = layoutOf(reduce.getSource().getType());
+    int64_t mask = layout.warpMask(reduce.getAxis());
+    if (!mask)
+      return;
+    OpBuilder builder(reduce->getContext());
+    builder.setInsertionPointAfter(reduce);
+    Value partial = reduce.getResult();
+    // One row a warp; a row holds what one warp's lanes and registers hold.
+    int64_t warps = int64_t(1) << layout.warps.size();
+    int64_t columns = hasLayout(partial.getType()) ? layoutOf(partial.getType()).numRegisters() * 32 : 1;
+    Type element = getElementTypeOrSelf(partial.getType());
+    Value buffer = scratch(builder, reduce.getLoc(), {warps, columns}, element);
+    auto exchange =
+        ExchangeOp::create(builder, reduce.getLoc(), partial.getType(), reduce.getKind(), partial, buffer, mask);
+    partial.replaceAllUsesExcept(exchange.getResult(), exchange);
+  }
+};
+
+} // namespace
