@@ -1,0 +1,45 @@
+//===- HostLaunch.cpp - runs a host kernel over its grid ------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// All scratch is allocated before the first program runs, so that running out of memory leaves every tensor untouched.
+//
+#include "runtime/Cpu/HostLaunch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+namespace tessera {
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+struct Free {
+  void operator()(void *memory) const { std::free(memory); }
+};
+
+} // namespace
+
+Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs, int64_t scratchBytes) {
+  if (programs <= 0)
+    return {};
+  int threads = pool.size();
+  Error outOfMemory{Fault::Machine, fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
+                    "choose smaller tiles or fewer threads", "T0623"};
+  if (scratchBytes < 0 || scratchBytes > INT64_MAX - kAlign)
+    return outOfMemory;
+  size_t size = static_cast<size_t>((std::max<int64_t>(scratchBytes, 1) + kAlign - 1) / kAlign * kAlign);
+  // Any worker may take any chunk, so every worker of the pool has its own scratch even when there are fewer programs.
+  std::vector<std::unique_ptr<void, Free>> scratch(pool.size());
+  for (auto &memory : scratch) {
+    memory.reset(std::aligned_alloc(kAlign, size));
+    if (!memory)
+      return outOfMemory;
+  }
+  pool.parallelFor(programs, [&](int worker, int64_t first, int64_t last) { entry(slots, first, last, scratch[worker].get()); });
+  return {};
+}
+
+} // namespace tessera

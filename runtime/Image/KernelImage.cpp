@@ -1,0 +1,250 @@
+//===- KernelImage.cpp - the file format of a kernel image ---------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// A file is a header of 32 bytes and a payload, all little endian:
+//
+//     0  magic "\x7fTESSERA"     8  version u32     12  zero u32     16  payload size u64     24  FNV-1a (64 bits) of the payload
+//
+// The payload is written and read field by field: integers as 8 bytes, strings as length and bytes, expressions as their text.  The
+// checksum finds damage; the reader does not rely on it: every read is bounded, every enumeration and every count is checked.
+// The format is the same on every host; a change of fields is a change of version.
+//
+#include "runtime/Image/KernelImage.h"
+
+#include <fmt/format.h>
+
+namespace tessera {
+namespace {
+
+constexpr std::string_view kMagic("\x7f" "TESSERA", 8);
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHeaderBytes = 32;
+constexpr uint64_t kMaxRank = 64;
+
+uint64_t checksum(std::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (char byte : bytes)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ull;
+  return hash;
+}
+
+void putInteger(std::string &out, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i)
+    out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t getInteger(std::string_view bytes) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    value |= uint64_t(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return value;
+}
+
+/// Appends fields to the payload.
+struct Writer {
+  std::string out;
+
+  void put(uint64_t value) { putInteger(out, value, 8); }
+  void put(std::string_view text) {
+    put(uint64_t(text.size()));
+    out.append(text);
+  }
+  void put(const Expr &expr) { put(std::string_view(expr.print())); }
+  template <typename T>
+  void putList(const std::vector<T> &list) {
+    put(uint64_t(list.size()));
+    for (const T &item : list) {
+      if constexpr (std::is_integral_v<T>)
+        put(static_cast<uint64_t>(item));
+      else if constexpr (std::is_same_v<T, std::string>)
+        put(std::string_view(item));
+      else
+        put(item);
+    }
+  }
+  void put(const ParamInfo &param) {
+    put(std::string_view(param.name));
+    put(uint64_t(param.isTensor) | uint64_t(param.present) << 1 | uint64_t(param.clearFirst) << 2);
+    put(static_cast<uint64_t>(param.dtype));
+    put(static_cast<uint64_t>(param.mode));
+    putList(param.extents);
+    put(static_cast<uint64_t>(param.contract.align));
+    put(static_cast<uint64_t>(param.contract.unitDim));
+    putList(param.contract.strideDiv);
+    putList(param.contract.extentDiv);
+  }
+  void put(const GridAxis &axis) {
+    put(std::string_view(axis.name));
+    put(axis.lo);
+    put(axis.hi);
+    put(axis.step);
+  }
+  void put(const Requirement &requirement) {
+    put(requirement.condition);
+    put(std::string_view(requirement.text));
+    put(static_cast<uint64_t>(requirement.line));
+    put(static_cast<uint64_t>(requirement.column));
+  }
+  void put(const KernelInfo &kernel) {
+    put(std::string_view(kernel.name));
+    put(std::string_view(kernel.entry));
+    putList(kernel.params);
+    putList(kernel.dims);
+    putList(kernel.grid);
+    putList(kernel.requirements);
+    put(static_cast<uint64_t>(kernel.threads));
+    put(static_cast<uint64_t>(kernel.sharedBytes));
+    put(static_cast<uint64_t>(kernel.scratchBytes));
+  }
+};
+
+/// Reads fields; after the first failure every read gives nothing and `failed` stays set.
+class Reader {
+public:
+  explicit Reader(std::string_view bytes) : rest(bytes) {}
+  bool failed = false;
+
+  bool atEnd() const { return rest.empty(); }
+
+  uint64_t integer(uint64_t limit = UINT64_MAX) {
+    if (rest.size() < 8)
+      return fail();
+    uint64_t value = getInteger(rest.substr(0, 8));
+    rest.remove_prefix(8);
+    return value <= limit ? value : fail();
+  }
+  void get(int64_t &value) { value = static_cast<int64_t>(integer()); }
+  /// A number that is negative or above `limit` is damage.
+  template <typename T>
+  void getBounded(T &value, uint64_t limit) {
+    value = static_cast<T>(integer(limit));
+  }
+  void get(std::string &text) {
+    uint64_t size = integer(rest.size());
+    if (failed || size > rest.size()) {
+      fail();
+      return;
+    }
+    text = std::string(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  void get(Expr &expr) {
+    std::string text;
+    get(text);
+    Result<Expr> parsed = failed ? Result<Expr>(Error{}) : Expr::parse(text);
+    if (parsed)
+      expr = *std::move(parsed);
+    else
+      fail();
+  }
+  /// An item takes at least 8 bytes, so a count above rest / 8 is damage: no allocation exceeds the file by more than a factor.
+  template <typename T>
+  void getList(std::vector<T> &list) {
+    uint64_t count = integer(rest.size() / 8);
+    for (uint64_t i = 0; i < count && !failed; ++i) {
+      list.emplace_back();
+      get(list.back());
+    }
+  }
+  void get(ParamInfo &param) {
+    get(param.name);
+    uint64_t flags = integer(7);
+    param.isTensor = flags & 1;
+    param.present = flags & 2;
+    param.clearFirst = flags & 4;
+    getBounded(param.dtype, static_cast<uint64_t>(DType::F8E5M2));
+    getBounded(param.mode, static_cast<uint64_t>(ParamMode::Accum));
+    getList(param.extents);
+    get(param.contract.align);
+    get(param.contract.unitDim);
+    getList(param.contract.strideDiv);
+    getList(param.contract.extentDiv);
+    size_t rank = param.extents.size();
+    if (rank > kMaxRank || param.contract.strideDiv.size() > rank || param.contract.extentDiv.size() > rank ||
+        param.contract.unitDim < -1 || param.contract.unitDim >= static_cast<int64_t>(rank) || param.contract.align < 1)
+      fail();
+    for (const std::vector<int64_t> *divisors : {&param.contract.strideDiv, &param.contract.extentDiv})
+      for (int64_t divisor : *divisors)
+        if (divisor < 1)
+          fail();
+  }
+  void get(GridAxis &axis) {
+    get(axis.name);
+    get(axis.lo);
+    get(axis.hi);
+    get(axis.step);
+  }
+  void get(Requirement &requirement) {
+    get(requirement.condition);
+    get(requirement.text);
+    getBounded(requirement.line, INT32_MAX);
+    getBounded(requirement.column, INT32_MAX);
+  }
+  void get(KernelInfo &kernel) {
+    get(kernel.name);
+    get(kernel.entry);
+    getList(kernel.params);
+    getList(kernel.dims);
+    getList(kernel.grid);
+    getList(kernel.requirements);
+    getBounded(kernel.threads, 1024);
+    getBounded(kernel.sharedBytes, INT32_MAX);
+    getBounded(kernel.scratchBytes, INT64_MAX);
+  }
+
+private:
+  uint64_t fail() {
+    failed = true;
+    return 0;
+  }
+  std::string_view rest;
+};
+
+Error damaged(std::string what) {
+  return Error{Fault::Program, std::move(what), "compile the program again", "T0630"};
+}
+
+} // namespace
+
+std::string KernelImage::serialize() const {
+  Writer writer;
+  writer.put(std::string_view(target));
+  writer.put(std::string_view(source));
+  writer.put(static_cast<uint64_t>(codeKind));
+  writer.putList(kernels);
+  writer.put(std::string_view(code));
+  std::string file(kMagic);
+  putInteger(file, kVersion, 4);
+  putInteger(file, 0, 4);
+  putInteger(file, writer.out.size(), 8);
+  putInteger(file, checksum(writer.out), 8);
+  return file + writer.out;
+}
+
+Result<KernelImage> KernelImage::deserialize(std::string_view bytes) {
+  if (bytes.substr(0, kMagic.size()) != kMagic)
+    return damaged("not a kernel image: the file does not begin with the mark of one");
+  if (bytes.size() < kHeaderBytes)
+    return damaged("the kernel image is cut off inside its header");
+  uint64_t version = getInteger(bytes.substr(8, 4));
+  if (version != kVersion)
+    return Error{Fault::Program, fmt::format("the kernel image has format version {}, expected {}", version, kVersion),
+                 "compile the program with this version of tessera", "T0631"};
+  std::string_view payload = bytes.substr(kHeaderBytes);
+  uint64_t size = getInteger(bytes.substr(16, 8));
+  if (size != payload.size())
+    return damaged(fmt::format("the kernel image is damaged: {} bytes of content, expected {}", payload.size(), size));
+  if (getInteger(bytes.substr(12, 4)) != 0 || getInteger(bytes.substr(24, 8)) != checksum(payload))
+    return damaged("the kernel image is damaged: its checksum does not match");
+  KernelImage image;
+  Reader reader(payload);
+  reader.get(image.target);
+  reader.get(image.source);
+  reader.getBounded(image.codeKind, static_cast<uint64_t>(Code::HostObject));
+  reader.getList(image.kernels);
+  reader.get(image.code);
+  if (reader.failed || !reader.atEnd())
+    return damaged("the kernel image is damaged: its content does not parse");
+  return image;
+}
+
+} // namespace tessera

@@ -1,0 +1,116 @@
+//===- LoadedImage.cpp - an image ready to launch on one device ----------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// The two back ends side by side; each is a list of entry points in the order of the image's kernels.
+//
+#include "runtime/Launch/LoadedImage.h"
+
+#include "runtime/Cpu/HostLaunch.h"
+#include "runtime/Cuda/Module.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tessera {
+
+struct LoadedImage::Backend {
+  // CUDA:
+  std::shared_ptr<const cuda::Module> module;
+  std::vector<cuda::Function> functions;
+  // Host:
+  std::shared_ptr<ThreadPool> pool;
+  std::shared_ptr<const void> code;
+  std::vector<HostEntry> entries;
+};
+
+LoadedImage::LoadedImage() : backend(std::make_unique<Backend>()) {}
+LoadedImage::~LoadedImage() = default;
+
+Result<std::shared_ptr<const LoadedImage>> LoadedImage::onCuda(KernelImage image, std::shared_ptr<const cuda::Context> context) {
+  std::shared_ptr<LoadedImage> loaded(new LoadedImage);
+  if (image.codeKind == KernelImage::Code::HostObject)
+    return Error{Fault::Program, fmt::format("an image for '{}' cannot run on a CUDA device", image.target),
+                 "compile for the device's target", "T0632"};
+  Result<std::shared_ptr<const cuda::Module>> module = cuda::Module::load(std::move(context), image.code);
+  if (!module)
+    return module.error();
+  for (const KernelInfo &kernel : image.kernels) {
+    Result<cuda::Function> function = (*module)->function(kernel.entry, kernel.threads, kernel.sharedBytes);
+    if (!function)
+      return function.error();
+    loaded->backend->functions.push_back(*function);
+  }
+  loaded->backend->module = *std::move(module);
+  loaded->content = std::move(image);
+  return std::shared_ptr<const LoadedImage>(std::move(loaded));
+}
+
+Result<std::shared_ptr<const LoadedImage>> LoadedImage::onHost(KernelImage image, std::shared_ptr<ThreadPool> pool,
+                                                               const EntryResolver &resolve, std::shared_ptr<const void> code) {
+  std::shared_ptr<LoadedImage> loaded(new LoadedImage);
+  if (image.codeKind != KernelImage::Code::HostObject)
+    return Error{Fault::Program, fmt::format("an image for '{}' cannot run on the cpu", image.target), "compile for the target host",
+                 "T0632"};
+  for (const KernelInfo &kernel : image.kernels) {
+    void *entry = resolve(kernel.entry);
+    if (!entry)
+      return Error{Fault::Internal, fmt::format("host code has no entry '{}'", kernel.entry), "", ""};
+    loaded->backend->entries.push_back(reinterpret_cast<HostEntry>(entry));
+  }
+  loaded->backend->pool = std::move(pool);
+  loaded->backend->code = std::move(code);
+  loaded->content = std::move(image);
+  return std::shared_ptr<const LoadedImage>(std::move(loaded));
+}
+
+Result<size_t> LoadedImage::find(std::string_view kernel) const {
+  std::string names;
+  for (size_t i = 0; i < content.kernels.size(); ++i) {
+    if (content.kernels[i].name == kernel || (kernel.empty() && content.kernels.size() == 1))
+      return i;
+    names += (names.empty() ? "" : ", ") + content.kernels[i].name;
+  }
+  if (kernel.empty())
+    return Error{Fault::Usage, fmt::format("several kernels to choose from: {}", names), "name one", "T0615"};
+  return Error{Fault::Program, fmt::format("there is no kernel '{}'; found: {}", kernel, names.empty() ? "none" : names), "name one of them",
+               "T0615"};
+}
+
+Result<void> LoadedImage::launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const {
+  Result<LaunchPlan> plan = planLaunch(content.kernels[kernel], arguments);
+  if (!plan)
+    return plan.error();
+  return launch(kernel, *plan, stream);
+}
+
+Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const {
+  auto cudaStream = static_cast<cuda::StreamHandle>(stream);
+  for (const TensorRef &tensor : plan.clears) {
+    for (const ClearRun &run : clearRuns(tensor)) {
+      if (backend->module) {
+        Result<void> status = cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows, cudaStream);
+        if (!status)
+          return status;
+        continue;
+      }
+      for (size_t row = 0; row < run.rows; ++row)
+        std::memset(run.first + row * run.pitch, 0, run.width);
+    }
+  }
+  if (plan.programs == 0)
+    return {};
+  if (!backend->module)
+    return launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs, content.kernels[kernel].scratchBytes);
+  std::vector<void *> params(plan.slots.size());
+  for (size_t i = 0; i < params.size(); ++i)
+    params[i] = const_cast<uint64_t *>(&plan.slots[i]);
+  return backend->module->launch(backend->functions[kernel], plan.programs, params.data(), cudaStream);
+}
+
+std::optional<LoadedImage::Resources> LoadedImage::resources(size_t kernel) const {
+  if (!backend->module)
+    return std::nullopt;
+  return Resources{backend->functions[kernel].registers, backend->functions[kernel].localBytes};
+}
+
+} // namespace tessera

@@ -1,0 +1,62 @@
+//===- LoadedImage.h - an image ready to launch on one device ------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Joins a kernel image with the device that runs it: a CUDA context that loads its code, or a thread pool and the entry points of host
+// code that somebody else loaded (the JIT, or the linker).  Immutable after loading; any thread may launch.
+//
+#ifndef TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
+#define TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
+
+#include "runtime/Launch/Plan.h"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace tessera {
+
+class ThreadPool;
+namespace cuda {
+class Context;
+}
+
+/// A stream of the device; for CUDA a CUstream or cudaStream_t, null the default stream; ignored on the host.
+using StreamHandle = void *;
+
+/// The address of an entry point of host code, or null.
+using EntryResolver = std::function<void *(const std::string &entry)>;
+
+class LoadedImage {
+public:
+  /// Loads PTX or a cubin; Fault::Machine where the driver refuses it.
+  static Result<std::shared_ptr<const LoadedImage>> onCuda(KernelImage image, std::shared_ptr<const cuda::Context> context);
+  /// `code` keeps the entry points alive.
+  static Result<std::shared_ptr<const LoadedImage>> onHost(KernelImage image, std::shared_ptr<ThreadPool> pool, const EntryResolver &resolve,
+                                                           std::shared_ptr<const void> code);
+  ~LoadedImage();
+  LoadedImage(const LoadedImage &) = delete;
+  LoadedImage &operator=(const LoadedImage &) = delete;
+
+  const KernelImage &image() const { return content; }
+  /// The kernel's index, or Fault::Program (T0615) with the names that exist.  An empty name means the only kernel.
+  Result<size_t> find(std::string_view kernel) const;
+
+  /// Checks, clears, launches.  On CUDA asynchronous in stream order; on the host it returns when the work is done.
+  Result<void> launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const;
+  /// Launches a plan of planLaunch for the same kernel.
+  Result<void> launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const;
+
+  /// Registers and spilled bytes of each kernel as the driver reports them; nullopt on the host.
+  struct Resources {
+    int registers, localBytes;
+  };
+  std::optional<Resources> resources(size_t kernel) const;
+
+private:
+  struct Backend;
+  LoadedImage();
+  KernelImage content;
+  std::unique_ptr<Backend> backend;
+};
+
+} // namespace tessera
+#endif // TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
