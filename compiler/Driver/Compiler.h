@@ -61,5 +61,25 @@ CompileResult check(std::string_view source, const CompileOptions &options);
 /// Source text (or printed tile IR, recognized by its first token) to the stage `options.emit`.
 CompileResult compile(std::string_view source, const CompileOptions &options);
 
+/// One run-time parameter as declared, before anything is bound.
+struct ParamSignature {
+  std::string name;
+  bool isTensor = false;
+  bool optional = false;             ///< `= None`
+  ParamMode mode = ParamMode::In;    ///< tensors
+  bool clearFirst = false;           ///< `accum x: ... = 0`
+};
+
+/// What a kernel or op declares: enough to match arguments by position and to name what exists.
+struct KernelSignature {
+  std::string name;
+  bool isOp = false;
+  std::vector<ParamSignature> params;  ///< in source order
+  std::vector<std::string> compileTime;///< names of the parameters in < >
+};
+
+/// The kernels and ops of a file (not of its imports), in source order; what does not parse is left out.
+std::vector<KernelSignature> signatures(std::string_view source, const CompileOptions &options);
+
 } // namespace tessera
 #endif // TESSERA_COMPILER_DRIVER_COMPILER_H

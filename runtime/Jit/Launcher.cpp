@@ -1,0 +1,118 @@
+//===- Launcher.cpp - from named arguments to a launch -------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Names are matched against the signature first, so that a misspelt argument is an error of its own and not one of specialization.
+//
+#include "runtime/Jit/Launcher.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+Result<void> checkNames(const KernelSignature &signature, const std::vector<NamedArgument> &arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const NamedArgument &argument = arguments[i];
+    auto param = std::find_if(signature.params.begin(), signature.params.end(), [&](auto &p) { return p.name == argument.name; });
+    if (param == signature.params.end()) {
+      std::vector<std::string> names;
+      for (const ParamSignature &known : signature.params)
+        names.push_back(known.name);
+      return Error{Fault::Program, fmt::format("'{}' has no parameter '{}'; it has {}", signature.name, argument.name, fmt::join(names, ", ")),
+                   "name one of them", "T0616"};
+    }
+    if (std::any_of(arguments.begin(), arguments.begin() + i, [&](auto &other) { return other.name == argument.name; }))
+      return Error{Fault::Program, fmt::format("parameter '{}' of '{}' is given twice", argument.name, signature.name), "give it once", "T0617"};
+    if (!std::holds_alternative<std::monostate>(argument.value) && param->isTensor != std::holds_alternative<TensorRef>(argument.value))
+      return Error{Fault::Program, fmt::format("argument '{}' of '{}' is a {}, expected a {}", argument.name, signature.name,
+                                               param->isTensor ? "scalar" : "tensor", param->isTensor ? "tensor" : "scalar"),
+                   "pass a value of the declared kind", "T0601"};
+  }
+  for (const ParamSignature &param : signature.params) {
+    auto given = std::find_if(arguments.begin(), arguments.end(), [&](auto &a) { return a.name == param.name; });
+    bool absent = given == arguments.end() || std::holds_alternative<std::monostate>(given->value);
+    if (absent && !(param.isTensor && param.optional))
+      return Error{Fault::Program, fmt::format("argument '{}' of '{}' is missing", param.name, signature.name),
+                   param.isTensor ? "pass a tensor" : "pass a value", "T0618"};
+  }
+  return {};
+}
+
+/// True when no element can be written and none is to be cleared: the launch does nothing whatever the kernel is.
+bool writesNothing(const KernelSignature &signature, const std::vector<NamedArgument> &arguments) {
+  for (const NamedArgument &argument : arguments) {
+    const TensorRef *tensor = std::get_if<TensorRef>(&argument.value);
+    if (!tensor)
+      continue;
+    for (const ParamSignature &param : signature.params)
+      if (param.name == argument.name && param.mode != ParamMode::In && !tensor->isEmpty())
+        return false;
+  }
+  return true;
+}
+
+Result<LaunchPlan> plan(const KernelInfo &kernel, const std::vector<NamedArgument> &arguments) {
+  Result<std::vector<Argument>> ordered = orderArguments(kernel, arguments);
+  if (!ordered)
+    return ordered.error();
+  for (size_t i = 0; i < ordered->size(); ++i)
+    if (ScalarRef *scalar = std::get_if<ScalarRef>(&(*ordered)[i]); scalar && !kernel.params[i].isTensor)
+      *scalar = adaptScalar(*scalar, kernel.params[i].dtype);
+  return planLaunch(kernel, *ordered);
+}
+
+} // namespace
+
+ScalarRef adaptScalar(ScalarRef scalar, DType dtype) {
+  if (scalar.dtype == dtype)
+    return scalar;
+  // A u64 beyond the signed range has no int64_t value to convert from.
+  if (scalar.dtype == DType::U64 && static_cast<int64_t>(scalar.bits) < 0)
+    return scalar;
+  ExprValue value = scalar.value();
+  std::optional<ScalarRef> converted;
+  if (const int64_t *integer = std::get_if<int64_t>(&value))
+    converted = ScalarRef::convert(*integer, dtype);
+  else if (isFloat(dtype))
+    converted = ScalarRef::convert(*std::get_if<double>(&value), dtype);
+  return converted ? *converted : scalar;
+}
+
+std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature, CompileOptions options,
+                                                       const Device &device, const std::vector<NamedArgument> &arguments) {
+  if (Result<void> names = checkNames(signature, arguments); !names)
+    return JitFailure{names.error(), {}};
+  options.kernel = signature.name;
+  options.tensors = Jit::factsOf(arguments);
+  JitResult result = jit.get(options, device);
+  if (JitFailure *failure = std::get_if<JitFailure>(&result)) {
+    if (!writesNothing(signature, arguments))
+      return std::move(*failure);
+    // A compile-time extent of 0 makes no kernel, yet the launch is a no-op.  Its types and dimensions are still checked: with every
+    // extent of 0 taken as 1, which keeps equal extents equal.
+    std::vector<NamedArgument> stretched = arguments;
+    for (NamedArgument &argument : stretched)
+      if (TensorRef *tensor = std::get_if<TensorRef>(&argument.value)) {
+        std::replace(tensor->shape.begin(), tensor->shape.end(), int64_t(0), int64_t(1));
+        tensor->mayOverlap = true;
+        tensor->data = reinterpret_cast<void *>(uintptr_t(256)); // never read: only its alignment is looked at
+      }
+    options.tensors = Jit::factsOf(stretched);
+    JitResult again = jit.get(options, device);
+    JitKernel *kernel = std::get_if<JitKernel>(&again);
+    if (!kernel)
+      return std::move(*failure);
+    if (Result<LaunchPlan> checked = plan(kernel->info(), stretched); !checked)
+      return JitFailure{checked.error(), {}};
+    return PreparedLaunch{};
+  }
+  JitKernel kernel = std::get<JitKernel>(std::move(result));
+  Result<LaunchPlan> launch = plan(kernel.info(), arguments);
+  if (!launch)
+    return JitFailure{launch.error(), std::move(kernel.diagnostics)};
+  return PreparedLaunch{std::move(kernel), *std::move(launch)};
+}
+
+} // namespace tessera
