@@ -148,7 +148,7 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     if (!(plan.chained && plan.warpsN == 1))
       a = stage(dot.getA(), {paddedM, paddedK}, dot);
     Value b = stage(dot.getB(), {paddedK, paddedN}, dot);
-    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), plan.mma, plan.tf32,
+    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), plan.mma, plan.tf32, dot.getUnsignedA(), dot.getUnsignedB(),
                                  ArrayRef<int64_t>{plan.warpsM, plan.warpsN});
     dot.getResult().replaceAllUsesWith(product.getResult());
     dot.erase();

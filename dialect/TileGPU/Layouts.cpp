@@ -167,8 +167,14 @@ Dist mmaAccumulator(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
   Dist layout;
   layout.registers = {{0, 1}, {8, 0}};
   layout.lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}};
-  addWarps(layout, 16, 8, warpsM, warpsN);
-  layout.reps = {int64_t(llvm::divideCeil(shape[0], 16 * warpsM)), int64_t(llvm::divideCeil(shape[1], 8 * warpsN))};
+  // Instructions side by side belong to one warp as far as a power of two goes: its rows are long in memory.
+  int64_t columns = 8;
+  while (shape[1] % (2 * columns * warpsN) == 0) {
+    layout.registers.push_back({0, columns});
+    columns *= 2;
+  }
+  addWarps(layout, 16, columns, warpsM, warpsN);
+  layout.reps = {int64_t(llvm::divideCeil(shape[0], 16 * warpsM)), int64_t(llvm::divideCeil(shape[1], columns * warpsN))};
   return layout;
 }
 

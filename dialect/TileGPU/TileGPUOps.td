@@ -185,7 +185,7 @@ def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>, MemoryE
     instruction; without it products are computed by plain fused multiply-adds, exact in the accumulator's type.  `warps` is the arrangement of the warps over M and N.
     Rule dot_c5: padded shapes agree.
   }];
-  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, UnitAttr:$mma, UnitAttr:$tf32,
+  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, UnitAttr:$mma, UnitAttr:$tf32, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
       DenseI64ArrayAttr:$warps);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)";

@@ -1,0 +1,453 @@
+//===- MemoryLowering.cpp - views, global loads and stores ----------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// A view is resolved at compile time to its parameter: a pointer moved by scalar indices, and for every remaining dimension an offset and the bounds that
+// it and its parents impose, in the parameter's own indices.  An access then needs, for each dimension, the index of the thread's first
+// element (run time), and a constant for each register; it is inside iff the constant is below `room` (and at least `below`, where
+// indices may be negative).  Both are clamped to 32 bits once, so that the test of a register is one 32-bit comparison.
+//
+#include "compiler/Conversion/TileGPUToNVVM/Lowering.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+using namespace tessera::tile_gpu;
+
+/// Steps of the tile dimensions of a slice.
+static SmallVector<int64_t> widthSteps(ArrayRef<int64_t> widths, ArrayRef<int64_t> steps) {
+  SmallVector<int64_t> result;
+  for (auto [width, step] : llvm::zip(widths, steps))
+    if (width > 0)
+      result.push_back(step);
+  return result;
+}
+
+LogicalResult KernelLowering::lowerSubview(tile::SubviewOp op) {
+  ViewState source = views.lookup(op.getSource());
+  ViewState result;
+  result.param = source.param;
+  result.pointer = source.pointer;
+  result.pointerDivisor = source.pointerDivisor;
+  result.valid = source.valid;
+  size_t next = 0;
+  auto bounds = op.getBounds();
+  for (auto [d, kind] : llvm::enumerate(op.getKinds())) {
+    ViewDim dim = source.dims[d];
+    if (kind == 1) {
+      result.dims.push_back(dim);
+      continue;
+    }
+    Value first = bounds[next++];
+    Value start = add(dim.offset, get(first));
+    if (kind == 0) {
+      // A scalar index: move the pointer, remember whether it was inside.
+      Value low = dim.low ? dim.low : i64(0);
+      Value inside = LLVM::AndOp::create(b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, start, low),
+                                         LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, start, dim.high));
+      result.valid = result.valid ? LLVM::AndOp::create(b, result.valid, inside).getResult() : inside;
+      Value bytes = mulConstant(LLVM::MulOp::create(b, start, source.param->strides[dim.root]), source.param->elementBytes);
+      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+      int64_t divisor = dim.root == source.param->unitDim ? std::min(dim.offsetDivisor, facts.divisor(first))
+                                                          : source.param->strideDivisors[dim.root];
+      result.pointerDivisor = std::min(result.pointerDivisor, divisor);
+      continue;
+    }
+    Value last = bounds[next++];
+    Value end = add(dim.offset, get(last));
+    dim.low = dim.low ? LLVM::SMaxOp::create(b, dim.low, start).getResult()
+                      : LLVM::SMaxOp::create(b, start, i64(0)).getResult();
+    dim.high = LLVM::SMinOp::create(b, dim.high, end);
+    dim.highDivisor = std::min({dim.highDivisor, dim.offsetDivisor, facts.divisor(last)});
+    dim.offsetDivisor = std::min(dim.offsetDivisor, facts.divisor(first));
+    dim.offsetNonNegative = dim.offsetNonNegative && facts.isNonNegative(first);
+    dim.offset = start;
+    dim.staticExtent = -1;
+    result.dims.push_back(dim);
+  }
+  views[op.getResult()] = std::move(result);
+  return success();
+}
+
+Value KernelLowering::dimExtent(tile::DimOp op) {
+  const ViewState &view = views.find(op.getView())->second;
+  const ViewDim &dim = view.dims[op.getAxis()];
+  if (!dim.offset)
+    return dim.high;
+  // The extent of a range is its own length, not what its parents leave of it.
+  auto subview = op.getView().getDefiningOp<tile::SubviewOp>();
+  int64_t axis = op.getAxis();
+  while (subview) {
+    size_t next = 0;
+    int64_t kept = 0;
+    Value through;
+    int64_t sourceAxis = -1;
+    for (auto [d, kind] : llvm::enumerate(subview.getKinds())) {
+      if (kind != 0 && kept++ == axis) {
+        sourceAxis = d;
+        if (kind == 2) {
+          Value length = LLVM::SubOp::create(b, get(subview.getBounds()[next + 1]), get(subview.getBounds()[next]));
+          return LLVM::SMaxOp::create(b, length, i64(0));
+        }
+      }
+      next += kind == 0 ? 1 : kind == 2 ? 2 : 0;
+    }
+    axis = sourceAxis;
+    subview = subview.getSource().getDefiningOp<tile::SubviewOp>();
+  }
+  return dim.high;
+}
+
+FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Value viewValue, ValueRange indices,
+                                                             ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
+                                                             const Dist &layout, ArrayRef<int64_t> shape,
+                                                             bool boundedVectors) {
+  const ViewState view = views.lookup(viewValue);
+  const ParamView &param = *view.param;
+  Access access;
+  access.base = view.pointer;
+  access.valid = view.valid;
+  int64_t vector = 16 / param.elementBytes;
+  vector = std::min({vector, view.pointerDivisor, std::max<int64_t>(1, param.align / param.elementBytes)});
+  Value bytes; // of the thread's first element from the pointer
+  int64_t position = 0;
+  for (auto [d, width] : llvm::enumerate(widths)) {
+    const ViewDim &dim = view.dims[d];
+    if (width < 0)
+      return op->emitError() << "T0502: slices by index tiles are not supported on the GPU yet; the host target runs them";
+    Value index = indices[d];
+    bool zeroStart = matchPattern(index, m_Zero()) && !dim.offset;
+    Value start = add(dim.offset, get(index));
+    bool nonNegative = dim.offsetNonNegative && facts.isNonNegative(index) && !dim.low;
+    int64_t startDivisor = std::min(dim.offsetDivisor, facts.divisor(index));
+    if (width == 0) {
+      Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, start, dim.high);
+      if (!nonNegative) {
+        Value low = dim.low ? dim.low : i64(0);
+        inside = LLVM::AndOp::create(b, inside, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, start, low));
+      }
+      access.valid = access.valid ? LLVM::AndOp::create(b, access.valid, inside).getResult() : inside;
+      Value part = mulConstant(LLVM::MulOp::create(b, start, param.strides[dim.root]), param.elementBytes);
+      bytes = add(bytes, part);
+      vector = std::min(vector, dim.root == param.unitDim ? startDivisor : param.strideDivisors[dim.root]);
+      continue;
+    }
+    int64_t step = steps[d];
+    Value base = threadBase(layout, position);
+    Value first = base ? add(start, mulConstant(LLVM::ZExtOp::create(b, b.getI64Type(), base), step)) : start;
+    bytes = add(bytes, mulConstant(dim.root == param.unitDim ? first : LLVM::MulOp::create(b, first, param.strides[dim.root]).getResult(),
+                                   param.elementBytes));
+    if (dim.root == param.unitDim) {
+      access.stride.push_back(Value());
+      access.constantStride.push_back(step * param.elementBytes);
+      if (step == 1)
+        access.vectorDim = position;
+    } else {
+      access.stride.push_back(mulConstant(param.strides[dim.root], step * param.elementBytes));
+      access.constantStride.push_back(0);
+    }
+    // Room: from the first element to the view's end, and to the slice's own width where the layout covers more.
+    bool padded = layout.coverage(position) > width;
+    bool always = zeroStart && dim.staticExtent >= 0 && step * (layout.coverage(position) - 1) < dim.staticExtent;
+    auto clamp = [&](Value wide) -> Value {
+      Value bounded = LLVM::SMinOp::create(b, LLVM::SMaxOp::create(b, wide, i64(-1)), i64(int64_t(1) << 30));
+      return LLVM::TruncOp::create(b, b.getI32Type(), bounded);
+    };
+    Value room, below;
+    if (!always) {
+      room = clamp(LLVM::SubOp::create(b, dim.high, first));
+      if (!nonNegative)
+        below = clamp(LLVM::SubOp::create(b, dim.low ? dim.low : i64(0), first));
+    }
+    if (padded) {
+      Value left = base ? LLVM::SubOp::create(b, i32(step * width), mulConstant(base, step)).getResult() : i32(step * width);
+      room = room ? LLVM::SMinOp::create(b, room, left).getResult() : left;
+    }
+    access.room.push_back(room);
+    access.below.push_back(below);
+    if (dim.root == param.unitDim) {
+      vector = std::min(vector, startDivisor);
+      if (!always && boundedVectors)
+        vector = std::min(vector, std::max<int64_t>(1, dim.low ? std::min(dim.highDivisor, dim.offsetDivisor) : dim.highDivisor));
+      if (padded && boundedVectors)
+        vector = std::min(vector, width & -width);
+    } else {
+      vector = std::min(vector, param.strideDivisors[dim.root]);
+    }
+    ++position;
+  }
+  if (access.vectorDim >= 0 && boundedVectors)
+    access.vector = std::max<int64_t>(1, std::min(vector, layout.contiguous(access.vectorDim)));
+  else if (access.vectorDim >= 0)
+    access.vector = std::max<int64_t>(1, vector);
+  if (bytes)
+    access.base = LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{bytes});
+  return access;
+}
+
+Value KernelLowering::accessPredicate(Access &access, ArrayRef<int64_t> offset) {
+  Value result = access.valid;
+  for (int64_t d = 0; d < int64_t(access.room.size()); ++d) {
+    if (!access.room[d] && !access.below[d])
+      continue;
+    Value &inside = access.predicateOf[{d, offset[d]}];
+    if (!inside) {
+      Value c = i32(offset[d]);
+      if (access.room[d])
+        inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, c, access.room[d]);
+      if (access.below[d]) {
+        Value above = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, c, access.below[d]);
+        inside = inside ? LLVM::AndOp::create(b, inside, above).getResult() : above;
+      }
+    }
+    result = result ? LLVM::AndOp::create(b, result, inside).getResult() : inside;
+  }
+  return result;
+}
+
+Value KernelLowering::accessPointer(Access &access, ArrayRef<int64_t> offset) {
+  Value pointer = access.base;
+  int64_t constant = 0;
+  for (int64_t d = 0; d < int64_t(offset.size()); ++d) {
+    if (offset[d] == 0)
+      continue;
+    if (!access.stride[d]) {
+      constant += offset[d] * access.constantStride[d];
+      continue;
+    }
+    Value &bytes = access.addressOf[{d, offset[d]}];
+    if (!bytes)
+      bytes = mulConstant(access.stride[d], offset[d]);
+    pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  if (constant)
+    pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(constant)});
+  return pointer;
+}
+
+namespace {
+/// How an access of some bytes is spelled: PTX suffix, the words it moves and their type.
+struct AccessForm {
+  std::string suffix;
+  int64_t words = 1;
+  Type word;
+  const char *constraint = "r";
+};
+
+AccessForm formOf(Builder &b, int64_t bytes, int64_t elementBytes) {
+  if (elementBytes == 8)
+    return {bytes == 16 ? "v2.b64" : "b64", bytes / 8, b.getI64Type(), "l"};
+  switch (bytes) {
+  case 1:
+    return {"b8", 1, b.getI16Type(), "h"};
+  case 2:
+    return {"b16", 1, b.getI16Type(), "h"};
+  case 8:
+    return {"v2.b32", 2, b.getI32Type(), "r"};
+  case 16:
+    return {"v4.b32", 4, b.getI32Type(), "r"};
+  default:
+    return {"b32", 1, b.getI32Type(), "r"};
+  }
+}
+} // namespace
+
+/// `{$0, $1}` or `$0`, counting from `first`.
+static std::string wordList(int64_t words, int64_t first) {
+  if (words == 1)
+    return "$" + std::to_string(first);
+  std::string text = "{";
+  for (int64_t i = 0; i < words; ++i)
+    text += (i ? ", $" : "$") + std::to_string(first + i);
+  return text + "}";
+}
+
+/// Words -> a value of `type` (scalar or vector).
+static Value fromWords(ImplicitLocOpBuilder &b, Type type, ArrayRef<Value> words) {
+  Type word = words[0].getType();
+  Value packed = words[0];
+  if (words.size() > 1) {
+    packed = LLVM::UndefOp::create(b, VectorType::get({int64_t(words.size())}, word));
+    for (auto [i, w] : llvm::enumerate(words))
+      packed = LLVM::InsertElementOp::create(b, packed, w, LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i)));
+  }
+  if (type.isInteger(8))
+    return LLVM::TruncOp::create(b, type, packed);
+  return packed.getType() == type ? packed : LLVM::BitcastOp::create(b, type, packed).getResult();
+}
+
+/// A value of scalar or vector type -> words.
+static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, Value value, const AccessForm &form) {
+  Type type = value.getType();
+  if (type.isInteger(8))
+    return {LLVM::ZExtOp::create(b, form.word, value)};
+  Type packedType = form.words == 1 ? form.word : VectorType::get({form.words}, form.word);
+  Value packed = type == packedType ? value : LLVM::BitcastOp::create(b, packedType, value).getResult();
+  if (form.words == 1)
+    return {packed};
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < form.words; ++i)
+    words.push_back(LLVM::ExtractElementOp::create(b, packed, LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i))));
+  return words;
+}
+
+static int64_t bytesOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return elementBytes(vector ? vector.getElementType() : type) * (vector ? vector.getNumElements() : 1);
+}
+
+/// Guarded accesses are one predicated instruction: a branch for each would cost more than the access (docs/decisions/guards.md).
+Value KernelLowering::loadGlobal(Type type, Value pointer, Value predicate, bool readOnly) {
+  Type element = isa<VectorType>(type) ? cast<VectorType>(type).getElementType() : type;
+  if (element.isInteger(1)) { // a byte in memory
+    Type bytes = isa<VectorType>(type) ? Type(cast<VectorType>(type).clone(b.getI8Type())) : b.getI8Type();
+    Value loaded = loadGlobal(bytes, pointer, predicate, readOnly);
+    return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, loaded, LLVM::ZeroOp::create(b, bytes));
+  }
+  AccessForm form = formOf(b, bytesOf(type), elementBytes(element));
+  std::string text, constraints;
+  for (int64_t i = 0; i < form.words; ++i)
+    constraints += std::string(i ? "," : "") + (predicate ? "=&" : "=") + form.constraint;
+  constraints += ",l";
+  SmallVector<Value> operands{pointer};
+  std::string load = "ld.global." + form.suffix + " " + wordList(form.words, 0) + ", [$" + std::to_string(form.words) + "];";
+  if (predicate) {
+    std::string move = form.word.isInteger(64) ? "mov.b64 $" : form.word.isInteger(16) ? "mov.b16 $" : "mov.b32 $";
+    for (int64_t i = 0; i < form.words; ++i)
+      text += move + std::to_string(i) + ", 0; ";
+    load = "@$" + std::to_string(form.words + 1) + " " + load;
+    constraints += ",b";
+    operands.push_back(predicate);
+  }
+  if (!readOnly)
+    constraints += ",~{memory}";
+  Value loaded = inlineAsm(SmallVector<Type>(form.words, form.word), operands, text + load, constraints, !readOnly);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < form.words; ++i)
+    words.push_back(structElement(loaded, i));
+  return fromWords(b, type, words);
+}
+
+void KernelLowering::storeGlobal(Value value, Value pointer, Value predicate) {
+  Type type = value.getType();
+  Type element = isa<VectorType>(type) ? cast<VectorType>(type).getElementType() : type;
+  if (element.isInteger(1)) {
+    Type bytes = isa<VectorType>(type) ? Type(cast<VectorType>(type).clone(b.getI8Type())) : b.getI8Type();
+    return storeGlobal(LLVM::ZExtOp::create(b, bytes, value), pointer, predicate);
+  }
+  AccessForm form = formOf(b, bytesOf(type), elementBytes(element));
+  SmallVector<Value> operands = toWords(b, value, form);
+  std::string constraints;
+  for (int64_t i = 0; i < form.words; ++i)
+    constraints += std::string(form.constraint) + ",";
+  constraints += "l";
+  operands.push_back(pointer);
+  std::string text = "st.global." + form.suffix + " [$" + std::to_string(form.words) + "], " + wordList(form.words, 0) + ";";
+  if (predicate) {
+    text = "@$" + std::to_string(form.words + 1) + " " + text;
+    constraints += ",b";
+    operands.push_back(predicate);
+  }
+  inlineAsm({}, operands, text, constraints + ",~{memory}", true);
+}
+
+LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
+  auto tile = dyn_cast<RankedTensorType>(op.getResult().getType());
+  Dist layout;
+  SmallVector<int64_t> shape;
+  if (tile) {
+    layout = layoutOf(tile);
+    shape.assign(tile.getShape().begin(), tile.getShape().end());
+  }
+  FailureOr<Access> access =
+      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), layout, shape, true);
+  if (failed(access))
+    return failure();
+  bool readOnly = views.find(op.getView())->second.param->readOnly;
+  Type element = getElementTypeOrSelf(op.getResult());
+  auto padded = [&](Value value, Value predicate) -> Value {
+    if (!op.getPad() || !predicate)
+      return value;
+    Value pad = get(op.getPad());
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      pad = splat(pad, vector.getNumElements());
+    return LLVM::SelectOp::create(b, predicate, value, pad);
+  };
+  if (!tile) {
+    Value predicate = access->valid;
+    values[op.getResult()] = padded(loadGlobal(element, access->base, predicate, readOnly), predicate);
+    return success();
+  }
+  int64_t vector = access->vector, count = layout.numRegisters();
+  Type chunk = vector == 1 ? element : VectorType::get({vector}, element);
+  SmallVector<Value> chunks;
+  for (int64_t r = 0; r < count; r += vector) {
+    SmallVector<int64_t> offset = layout.offset(r);
+    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+      offset[d] *= step;
+    // Offsets count elements of memory for predicates, steps of the slice for strides.
+    Value predicate = accessPredicate(*access, offset);
+    chunks.push_back(padded(loadGlobal(chunk, accessPointer(*access, layout.offset(r)), predicate, readOnly), predicate));
+  }
+  values[op.getResult()] = assemble(convertType(tile), chunks);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerStore(tile::StoreOp op) {
+  auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
+  Dist layout;
+  SmallVector<int64_t> shape;
+  if (tile) {
+    layout = layoutOf(tile);
+    shape.assign(tile.getShape().begin(), tile.getShape().end());
+  }
+  FailureOr<Access> access =
+      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), layout, shape, true);
+  if (failed(access))
+    return failure();
+  if (!tile) {
+    Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
+    Value predicate = access->valid ? LLVM::AndOp::create(b, access->valid, first).getResult() : first;
+    storeGlobal(get(op.getValue()), access->base, predicate);
+    return success();
+  }
+  if (Value owner = ownsElements(layout))
+    access->valid = access->valid ? LLVM::AndOp::create(b, access->valid, owner).getResult() : owner;
+  int64_t vector = access->vector;
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; r += vector) {
+    SmallVector<int64_t> offset = layout.offset(r);
+    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+      offset[d] *= step;
+    Value predicate = accessPredicate(*access, offset);
+    storeGlobal(slice(get(op.getValue()), r, vector), accessPointer(*access, layout.offset(r)), predicate);
+  }
+  return success();
+}
+
+LogicalResult KernelLowering::lowerInside(tile::InsideOp op) {
+  auto tile = dyn_cast<RankedTensorType>(op.getResult().getType());
+  Dist layout;
+  SmallVector<int64_t> shape;
+  if (tile) {
+    layout = layoutOf(tile);
+    shape.assign(tile.getShape().begin(), tile.getShape().end());
+  }
+  FailureOr<Access> access =
+      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), layout, shape, true);
+  if (failed(access))
+    return failure();
+  Value always = LLVM::ConstantOp::create(b, b.getI1Type(), b.getBoolAttr(true));
+  if (!tile) {
+    values[op.getResult()] = access->valid ? access->valid : always;
+    return success();
+  }
+  SmallVector<Value> elements;
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
+    SmallVector<int64_t> offset = layout.offset(r);
+    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+      offset[d] *= step;
+    Value predicate = accessPredicate(*access, offset);
+    elements.push_back(predicate ? predicate : always);
+  }
+  values[op.getResult()] = assemble(convertType(tile), elements);
+  return success();
+}
