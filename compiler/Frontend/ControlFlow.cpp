@@ -1,0 +1,203 @@
+//===- ControlFlow.cpp - structured control flow over named variables ----------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+
+#include "compiler/Frontend/ControlFlow.h"
+
+#include "dialect/Tile/TileDialect.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tessera::frontend {
+
+ControlFlow::Carried ControlFlow::carried(ArrayRef<std::string> assigned) {
+  Carried result;
+  for (const std::string &name : assigned) {
+    Variable *variable = environment.find(name);
+    if (!variable || !variable->isVar || !variable->value.isData())
+      continue;
+    result.names.push_back(name);
+    result.values.push_back(variable->value.ssa);
+    result.types.push_back(variable->value.ssa.getType());
+  }
+  return result;
+}
+
+void ControlFlow::set(const Carried &names, ValueRange values) {
+  for (auto [name, value] : llvm::zip(names.names, values))
+    if (Variable *variable = environment.find(name))
+      variable->value.ssa = value;
+}
+
+//===----------------------------------------------------------------------===//
+// if
+//===----------------------------------------------------------------------===//
+
+/// The leaves of a (possibly nested) tuple.
+static void flatten(const Value &value, SmallVectorImpl<Value> &leaves) {
+  if (!value.isTuple()) {
+    leaves.push_back(value);
+    return;
+  }
+  for (const Value &element : value.elements)
+    flatten(element, leaves);
+}
+
+/// The tuple structure of `like` over new leaves.
+static Value unflatten(const Value &like, ArrayRef<Value> &leaves) {
+  if (!like.isTuple()) {
+    Value leaf = leaves.front();
+    leaves = leaves.drop_front();
+    return leaf;
+  }
+  std::vector<Value> elements;
+  for (const Value &element : like.elements)
+    elements.push_back(unflatten(element, leaves));
+  return Value::of(std::move(elements));
+}
+
+static bool sameStructure(const Value &a, const Value &b) {
+  if (!a.isTuple() || !b.isTuple())
+    return a.isTuple() == b.isTuple();
+  return a.elements.size() == b.elements.size() &&
+         llvm::all_of(llvm::zip(a.elements, b.elements), [](auto pair) { return sameStructure(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned, Body thenBody, Body elseBody, bool isValue, At at) {
+  OpBuilder &builder = emitter.builder;
+  Carried before = carried(assigned);
+  Region regions[2];
+  Value results[2];
+  SmallVector<mlir::Value> ends[2];
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    for (int side = 0; side < 2; ++side) {
+      builder.setInsertionPointToStart(&regions[side].emplaceBlock());
+      set(before, before.values);
+      environment.push();
+      results[side] = side == 0 ? thenBody() : elseBody();
+      environment.pop();
+      ends[side] = carried(assigned).values;
+    }
+    set(before, before.values);
+  }
+  SmallVector<Value> leaves[2];
+  SmallVector<DType> dtypes;
+  std::vector<std::vector<std::string>> origins;
+  SmallVector<Type> types(before.types);
+  if (isValue) {
+    if (results[0].isPoison() || results[1].isPoison())
+      return Value::poison();
+    if (!sameStructure(results[0], results[1]))
+      return emitter.error(at, "T0209", fmt::format("the branches of an 'if' used as a value agree: found {} and {}", emitter.describe(results[0]), emitter.describe(results[1])), "");
+    for (int side = 0; side < 2; ++side)
+      flatten(results[side], leaves[side]);
+    for (size_t i = 0; i < leaves[0].size(); ++i) {
+      Value pair[2] = {leaves[0][i], leaves[1][i]};
+      if (pair[0].isView() || pair[1].isView() || pair[0].isFunction() || pair[1].isFunction())
+        return emitter.error(at, "T0209", fmt::format("an 'if' whose condition is known only at run time cannot choose between {} and {}", emitter.describe(pair[0]), emitter.describe(pair[1])),
+                             "choose among loaded tiles, or make the condition a compile-time parameter");
+      // The common type and shape; each side converts in its own region.
+      std::optional<DType> type;
+      if (!pair[0].isData() && !pair[1].isData())
+        type = pair[0].isBoolean() ? DType::Bool : pair[0].isInteger() && pair[1].isInteger() ? DType::I64 : DType::F32;
+      else
+        type = emitter.commonType(pair, at);
+      std::optional<Emitter::Shape> shape = type ? emitter.commonShape(pair, at) : std::nullopt;
+      if (!shape)
+        return Value::poison();
+      for (int side = 0; side < 2; ++side) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(&regions[side].front());
+        Value leaf = pair[side].isData() ? emitter.broadcast(emitter.widen(pair[side], *type, at), shape->extents, shape->origins, at)
+                     : pair[side].isNumber() || pair[side].isBoolean()
+                         ? emitter.full(pair[side], *type, *shape, at)
+                         : emitter.notAValue(pair[side], at, "a value in every branch");
+        if (leaf.isPoison())
+          return leaf;
+        ends[side].push_back(leaf.ssa);
+      }
+      dtypes.push_back(*type);
+      origins.push_back(shape->origins);
+      types.push_back(emitter.typeOf(*type, shape->extents));
+    }
+  }
+  for (int side = 0; side < 2; ++side) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&regions[side].front());
+    scf::YieldOp::create(builder, emitter.loc(at), ends[side]);
+  }
+  auto op = scf::IfOp::create(builder, emitter.loc(at), types, condition, /*addThenBlock=*/false, /*addElseBlock=*/false);
+  op.getThenRegion().takeBody(regions[0]);
+  bool elseIsEmpty = types.empty() && llvm::hasSingleElement(regions[1].front());
+  if (!elseIsEmpty)
+    op.getElseRegion().takeBody(regions[1]);
+  size_t count = before.names.size();
+  set(before, op.getResults().take_front(count));
+  if (!isValue)
+    return Value::nothing();
+  SmallVector<Value> joined;
+  for (size_t i = 0; i < dtypes.size(); ++i)
+    joined.push_back(Value::data(op.getResult(count + i), dtypes[i], origins[i]));
+  ArrayRef<Value> rest = joined;
+  return unflatten(results[0], rest);
+}
+
+//===----------------------------------------------------------------------===//
+// for, while
+//===----------------------------------------------------------------------===//
+
+void ControlFlow::loop(mlir::Value lo, mlir::Value hi, mlir::Value step, ArrayRef<std::string> assigned,
+                       llvm::function_ref<void(mlir::Value)> body, At at) {
+  OpBuilder &builder = emitter.builder;
+  Location place = emitter.loc(at);
+  auto constant = step.getDefiningOp<arith::ConstantOp>();
+  if (!constant || cast<IntegerAttr>(constant.getValue()).getInt() < 1) {
+    // scf.for needs a positive step: without one, run from lo to lo by 1.
+    mlir::Value one = emitter.indexConstant(1, at);
+    mlir::Value positive = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::sge, step, one);
+    hi = arith::SelectOp::create(builder, place, positive, hi, lo);
+    step = arith::MaxSIOp::create(builder, place, step, one);
+  }
+  Carried before = carried(assigned);
+  auto op = scf::ForOp::create(builder, place, lo, hi, step, before.values);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (!op.getBody()->empty() && op.getBody()->back().hasTrait<OpTrait::IsTerminator>())
+      op.getBody()->back().erase();
+    builder.setInsertionPointToEnd(op.getBody());
+    set(before, op.getRegionIterArgs());
+    environment.push();
+    body(op.getInductionVar());
+    environment.pop();
+    scf::YieldOp::create(builder, place, carried(assigned).values);
+  }
+  set(before, op.getResults());
+}
+
+void ControlFlow::whileLoop(ArrayRef<std::string> assigned, llvm::function_ref<mlir::Value()> condition,
+                            llvm::function_ref<void()> body, At at) {
+  OpBuilder &builder = emitter.builder;
+  Location place = emitter.loc(at);
+  Carried before = carried(assigned);
+  auto op = scf::WhileOp::create(builder, place, before.types, before.values);
+  SmallVector<Location> places(before.types.size(), place);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *test = builder.createBlock(&op.getBefore(), {}, before.types, places);
+    set(before, test->getArguments());
+    mlir::Value truth = condition();
+    if (!truth)
+      truth = arith::ConstantOp::create(builder, place, builder.getBoolAttr(false));
+    scf::ConditionOp::create(builder, place, truth, test->getArguments());
+    Block *block = builder.createBlock(&op.getAfter(), {}, before.types, places);
+    set(before, block->getArguments());
+    environment.push();
+    body();
+    environment.pop();
+    scf::YieldOp::create(builder, place, carried(assigned).values);
+  }
+  set(before, op.getResults());
+}
+
+} // namespace tessera::frontend

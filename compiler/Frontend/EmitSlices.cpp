@@ -1,0 +1,256 @@
+//===- EmitSlices.cpp - views, loads, stores and indices of tiles --------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+
+#include "compiler/Frontend/Emitter.h"
+
+#include "dialect/Tile/TileDialect.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tessera::frontend {
+
+static std::string_view spelling(ParamMode mode) {
+  switch (mode) {
+  case ParamMode::In: return "in";
+  case ParamMode::Out: return "out";
+  case ParamMode::InOut: return "inout";
+  case ParamMode::Accum: return "accum";
+  }
+  return "";
+}
+
+Value Emitter::extentOf(const View &view, size_t axis, At at) {
+  const ViewExtent &extent = view.extents[axis];
+  if (extent.fixed)
+    return Value::of(*extent.fixed, extent.origin);
+  if (extent.value)
+    return Value::data(extent.value, DType::I64);
+  return Value::data(tile::DimOp::create(builder, loc(at), view.value, int64_t(axis)), DType::I64);
+}
+
+bool Emitter::isViewIndexing(const View &view, ArrayRef<Index> indices) {
+  return indices.size() < view.extents.size() ||
+         llvm::any_of(indices, [](const Index &i) { return i.kind == Index::Kind::All || i.kind == Index::Kind::Range; });
+}
+
+Value Emitter::subview(const View &view, ArrayRef<Index> indices, At at) {
+  if (indices.size() > view.extents.size())
+    return error(at, "T0304", fmt::format("'{}' has {} dimensions here, found {} indices", view.param, view.extents.size(), indices.size()), "");
+  View result{.value = {}, .dtype = view.dtype, .mode = view.mode, .param = view.param, .extents = {}};
+  SmallVector<mlir::Value> bounds;
+  SmallVector<int32_t> kinds;
+  SmallVector<int64_t> shape;
+  bool good = true;
+  auto bound = [&](const Value &value, At place, const char *what) {
+    Value index = toIndex(value, place, what);
+    good &= !index.isPoison();
+    bounds.push_back(index.ssa);
+  };
+  for (size_t d = 0; d < view.extents.size(); ++d) {
+    if (d >= indices.size() || indices[d].kind == Index::Kind::All) {
+      kinds.push_back(1);
+      result.extents.push_back(view.extents[d]);
+      shape.push_back(view.extents[d].fixed.value_or(ShapedType::kDynamic));
+      continue;
+    }
+    const Index &index = indices[d];
+    if (index.kind == Index::Kind::Scalar) {
+      kinds.push_back(0);
+      bound(index.value, index.at, "an index");
+    } else if (index.kind == Index::Kind::Range) {
+      kinds.push_back(2);
+      bound(index.value, index.at, "the low bound of a range");
+      bound(index.high, index.at, "the high bound of a range");
+      result.extents.push_back({});
+      shape.push_back(ShapedType::kDynamic);
+    } else {
+      error(index.at, "T0304", fmt::format("'{}' of {} dimensions is taken as a view here, which allows only scalars, '..' and ranges a..b", view.param, view.extents.size()),
+            "take the view first and slice it then: x[lo..hi][i +: W]; or give every dimension an index");
+      good = false;
+    }
+  }
+  if (!good)
+    return Value::poison();
+  auto type = tile::ViewType::get(context, shape, elementType(context, view.dtype));
+  result.value = tile::SubviewOp::create(builder, loc(at), type, view.value, bounds, kinds);
+  return Value::of(std::move(result));
+}
+
+/// Broadcasts the shape of an index tile into the common one.
+static bool mergeIndexTile(SmallVector<int64_t> &shape, std::vector<std::string> &origins, const Value &tile) {
+  ArrayRef<int64_t> have = tile.shape();
+  while (shape.size() < have.size()) {
+    shape.insert(shape.begin(), 1);
+    origins.insert(origins.begin(), std::string());
+  }
+  for (size_t i = 0; i < have.size(); ++i) {
+    size_t d = shape.size() - have.size() + i;
+    if (shape[d] == 1) {
+      shape[d] = have[i];
+      origins[d] = tile.origins[i];
+    } else if (have[i] != 1 && have[i] != shape[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, At at) {
+  if (indices.size() != view.extents.size()) {
+    error(at, "T0304", fmt::format("'{}' has {} dimensions here, found {} indices", view.param, view.extents.size(), indices.size()), "");
+    return std::nullopt;
+  }
+  Slice slice;
+  slice.view = view;
+  SmallVector<int64_t> tileShape;
+  std::vector<std::string> tileOrigins;
+  size_t tilePlace = 0;
+  auto append = [&](const Value &operand, int64_t width, int64_t step, std::string origin) {
+    if (operand.isPoison())
+      return false;
+    slice.indices.push_back(operand.ssa);
+    slice.widths.push_back(width);
+    slice.steps.push_back(step);
+    if (width > 0) {
+      slice.shape.push_back(width);
+      slice.origins.push_back(std::move(origin));
+    }
+    return true;
+  };
+  bool good = true;
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    switch (index.kind) {
+    case Index::Kind::Scalar: good &= append(toIndex(index.value, index.at, "an index"), 0, 1, {}); break;
+    case Index::Kind::Window: {
+      bool fixed = index.width.isInteger() && index.width.integer >= 1 && index.step.isInteger() && index.step.integer >= 1;
+      if (index.width.isPoison() || index.step.isPoison()) {
+        good = false;
+      } else if (!fixed) {
+        const Value &wrong = index.width.isInteger() && index.width.integer >= 1 ? index.step : index.width;
+        error(index.at, "T0306", fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}", describe(wrong)),
+              "make it a compile-time parameter: kernel k<W = 64>");
+        good = false;
+      } else {
+        good &= append(toIndex(index.value, index.at, "the start of a slice"), index.width.integer, index.step.integer, index.width.origin);
+      }
+      break;
+    }
+    case Index::Kind::Whole: {
+      const ViewExtent &extent = view.extents[d];
+      if (!extent.fixed) {
+        error(index.at, "T0305", fmt::format("':' takes a whole dimension of compile-time extent, found the run-time extent{} of '{}'",
+                                             extent.origin.empty() ? std::string() : fmt::format(" '{}'", extent.origin), view.param),
+              "walk it: for c in 0..C by BC { x[c +: BC] }; or make it a compile-time parameter");
+        good = false;
+      } else if (*extent.fixed < 1) {
+        error(index.at, "T0307", fmt::format("the extent of a tile is at least 1, found {} in '{}'", *extent.fixed, view.param), "");
+        good = false;
+      } else {
+        good &= append(Value::data(indexConstant(0, index.at), DType::I64), *extent.fixed, 1, extent.origin);
+      }
+      break;
+    }
+    case Index::Kind::Tile: {
+      if (!isInteger(index.value.dtype)) {
+        error(index.at, "T0214", fmt::format("an index is an integer, found {}", describe(index.value)), "");
+        good = false;
+        break;
+      }
+      if (index.isUnpaddedSlice) {
+        error(index.at, "T0311", "an integer slice used as an index says what lies past its end: expected 'pad =', found none",
+              "write pad = -1: outside, so nothing is read or written");
+        good = false;
+        break;
+      }
+      if (!slice.hasIndexTiles)
+        tilePlace = slice.shape.size();
+      slice.hasIndexTiles = true;
+      if (!mergeIndexTile(tileShape, tileOrigins, index.value)) {
+        error(index.at, "T0301", fmt::format("the index tiles do not broadcast: found {}", describe(index.value)), "make an outer gather: i[:, None]");
+        good = false;
+        break;
+      }
+      good &= append(convertData(index.value, DType::I64, index.at, {}), -1, 1, {});
+      break;
+    }
+    case Index::Kind::NewAxis:
+      error(index.at, "T0304", "None is an index of tiles, found it in a slice of memory", "load first: x[i +: W][:, None]");
+      good = false;
+      break;
+    default: good = false; break;
+    }
+  }
+  if (!good)
+    return std::nullopt;
+  slice.shape.insert(slice.shape.begin() + tilePlace, tileShape.begin(), tileShape.end());
+  slice.origins.insert(slice.origins.begin() + tilePlace, tileOrigins.begin(), tileOrigins.end());
+  if (!checkExtents(slice.shape, at))
+    return std::nullopt;
+  return slice;
+}
+
+Value Emitter::load(const Slice &slice, const Value *pad, At at) {
+  const View &view = slice.view;
+  if (view.mode == ParamMode::Out || view.mode == ParamMode::Accum)
+    return error(at, "T0314", fmt::format("'{}' is '{}' and cannot be read", view.param, spelling(view.mode)),
+                 view.mode == ParamMode::Out ? "declare it 'inout'" : "read it in another kernel");
+  mlir::Value padding;
+  if (pad) {
+    Value scalar = widen(*pad, view.dtype, at);
+    if (scalar.isPoison())
+      return scalar;
+    if (!scalar.isScalar())
+      return error(at, "T0212", fmt::format("the padding is a scalar, found {}", describe(scalar)), "");
+    padding = scalar.ssa;
+  }
+  auto op = tile::LoadOp::create(builder, loc(at), typeOf(view.dtype, slice.shape), view.value, slice.indices, slice.widths, slice.steps, padding);
+  return Value::data(op, view.dtype, slice.origins);
+}
+
+void Emitter::store(const Slice &slice, const Value &value, At at) {
+  const View &view = slice.view;
+  if (value.isPoison())
+    return;
+  if (view.mode == ParamMode::In) {
+    error(at, "T0314", fmt::format("'{}' is 'in' and cannot be written", view.param), "declare it 'out' or 'inout'");
+    return;
+  }
+  if (view.mode == ParamMode::Accum) {
+    error(at, "T0314", fmt::format("'{}' is 'accum' and takes only +=", view.param), "write +=, or declare it 'out'");
+    return;
+  }
+  if (value.isData() && value.shape().size() > slice.shape.size()) {
+    error(at, "T0310", fmt::format("a slice of {} dimensions is assigned {}", slice.shape.size(), describe(value)), "");
+    return;
+  }
+  Value stored = value.isData() ? broadcast(widen(value, view.dtype, at), slice.shape, slice.origins, at)
+                                : full(value, view.dtype, {slice.shape, slice.origins}, at);
+  if (!stored.isPoison())
+    tile::StoreOp::create(builder, loc(at), stored.ssa, view.value, slice.indices, slice.widths, slice.steps);
+}
+
+Value Emitter::inside(const Slice &slice, At at) {
+  auto op = tile::InsideOp::create(builder, loc(at), typeOf(DType::Bool, slice.shape), slice.view.value, slice.indices, slice.widths, slice.steps);
+  return Value::data(op, DType::Bool, slice.origins);
+}
+
+Value Emitter::indexTile(const Value &tile, ArrayRef<Index> indices, At at) {
+  size_t whole = 0;
+  for (const Index &index : indices) {
+    if (index.kind == Index::Kind::Whole)
+      ++whole;
+    else if (index.kind != Index::Kind::NewAxis)
+      return error(index.at, "T0313", "the indices of a tile are ':' and None",
+                   "slice the tensor in memory instead, or use take(t, i, axis = 0) for run-time indices");
+  }
+  if (whole != tile.shape().size())
+    return error(at, "T0313", fmt::format("expected one ':' for each dimension of {}, found {}", describe(tile), whole), "");
+  Value result = tile;
+  for (auto [axis, index] : llvm::enumerate(indices))
+    if (index.kind == Index::Kind::NewAxis)
+      result = expandDims(result, axis, index.at);
+  return result;
+}
+
+} // namespace tessera::frontend
