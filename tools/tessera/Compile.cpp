@@ -1,0 +1,119 @@
+//===- Compile.cpp - `tessera compile` ------------------------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Source text to any stage of the compiler, to a file or to standard output.
+//
+#include "tools/tessera/Commands.h"
+#include "tools/tessera/ProgramOptions.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unistd.h>
+
+namespace tessera {
+namespace {
+
+struct CompileCommand {
+  SharedOptions shared;
+  std::string target = "sm_90a", emit, output = "-", report;
+};
+
+const std::map<std::string, Emit> &stages() {
+  static const std::map<std::string, Emit> kStages = {{"tile", Emit::Tile}, {"gpu", Emit::Gpu},     {"nvvm", Emit::Nvvm},   {"llvm", Emit::Llvm},
+                                                      {"ptx", Emit::Ptx},   {"cubin", Emit::Cubin}, {"image", Emit::Image}, {"object", Emit::Object}};
+  return kStages;
+}
+
+/// The stage that was asked for, or else that of the output's extension, or else the natural one of the target.
+Emit chooseStage(const CompileCommand &command) {
+  if (!command.emit.empty())
+    return stages().at(command.emit);
+  static const std::map<std::string, Emit> kExtensions = {{".ptx", Emit::Ptx},   {".cubin", Emit::Cubin}, {".o", Emit::Object},
+                                                          {".mlir", Emit::Tile}, {".ll", Emit::Llvm},     {".tessera", Emit::Image}};
+  size_t dot = command.output.rfind('.');
+  if (dot != std::string::npos)
+    if (auto found = kExtensions.find(command.output.substr(dot)); found != kExtensions.end())
+      return found->second;
+  if (command.target == "host")
+    return command.output == "-" ? Emit::Llvm : Emit::Object;
+  return Emit::Ptx;
+}
+
+/// The bytes to write.
+Result<std::string> outputOf(const CompileResult &result, Emit emit) {
+  if (emit == Emit::Image || emit == Emit::Cubin || emit == Emit::Object) {
+    if (!result.image)
+      return Error{Fault::Internal, "the compiler gave no image and no error", "", ""};
+    return emit == Emit::Image ? result.image->serialize() : result.image->code;
+  }
+  return result.text;
+}
+
+int runCompile(const CompileCommand &command) {
+  const SharedOptions &shared = command.shared;
+  Report report{{}, shared.file == "-" ? "<stdin>" : shared.file, "", shared.json};
+  Result<CompileOptions> options = shared.toCompileOptions();
+  if (!options)
+    return report.finish(&options.error());
+  options->target = command.target;
+  options->emit = chooseStage(command);
+  bool binary = options->emit == Emit::Cubin || options->emit == Emit::Image || options->emit == Emit::Object;
+  Error toTerminal{Fault::Usage, "binary output would go to the terminal", "write -o FILE", "T0643"};
+  if (binary && command.output == "-" && isatty(STDOUT_FILENO))
+    return report.finish(&toTerminal);
+  Error twoOutputs{Fault::Usage, "--json and the code would both go to standard output", "write -o FILE", "T0643"};
+  if (shared.json && command.output == "-")
+    return report.finish(&twoOutputs);
+  Result<std::string> source = readFile(shared.file);
+  if (!source)
+    return report.finish(&source.error());
+  report.source = *source;
+  CompileResult result = compile(*source, *options);
+  report.diagnostics = std::move(result.diagnostics);
+  if (!result.log.empty())
+    fmt::print(stderr, "{}", result.log);
+  bool failed = false;
+  for (const Diagnostic &diagnostic : report.diagnostics)
+    failed |= diagnostic.severity == Severity::Error;
+  if (failed)
+    return report.finish(nullptr);
+  Result<std::string> bytes = outputOf(result, options->emit);
+  if (!bytes)
+    return report.finish(&bytes.error());
+  if (Result<void> written = writeFile(command.output, *bytes); !written)
+    return report.finish(&written.error());
+  if (command.report == "json" && !shared.json)
+    fmt::print(stderr, "{{\"report\": {}}}\n", quoteJson(result.report));
+  else if (!command.report.empty() && !shared.json)
+    fmt::print(stderr, "{}", result.report);
+  return report.finish(nullptr, command.report.empty() ? "" : "\"report\": " + quoteJson(result.report));
+}
+
+} // namespace
+
+void addCompile(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("compile", "Compile a program to PTX, to an object file, or to any stage between");
+  auto state = std::make_shared<CompileCommand>();
+  state->shared.addTo(*command);
+  state->shared.addCompilationTo(*command);
+  command->add_option("--target", state->target, "what to compile for: sm_80 ... sm_120a, or host (`tessera doctor` lists them)")->capture_default_str()
+      ->type_name("TARGET");
+  std::vector<std::string> names;
+  for (const auto &[name, stage] : stages())
+    names.push_back(name);
+  command->add_option("--emit", state->emit, "the stage to stop at (default: by the output's name, else ptx)")
+      ->type_name("STAGE")
+      ->check(CLI::IsMember(names));
+  command->add_option("-o,--output", state->output, "output file; - is standard output")->capture_default_str()->type_name("OUT");
+  command->add_option("--report", state->report, "print resources and choices to standard error")
+      ->type_name("[text|json]")
+      ->expected(0, 1)
+      ->default_str("text")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->footer("Examples:\n"
+                  "  tessera compile attention.tile -k attention_forward -D causal=true --target sm_90a -o a.ptx\n"
+                  "  tessera compile linear.tile -k linear_forward -D act=gelu --emit tile");
+  command->callback([state, &exitCode] { exitCode = runCompile(*state); });
+}
+
+} // namespace tessera

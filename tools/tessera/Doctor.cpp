@@ -1,0 +1,79 @@
+//===- Doctor.cpp - `tessera doctor` -------------------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Says what this machine has of what Tessera can use, a line each, with the remedy where something is missing.
+//
+#include "compiler/Target/Target.h"
+#include "runtime/Cpu/ThreadPool.h"
+#include "runtime/Cuda/Context.h"
+#include "runtime/Launch/Device.h"
+#include "tools/tessera/Commands.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+namespace tessera {
+namespace {
+
+/// The first executable `ptxas` on PATH, in $CUDA_HOME or in the toolkit's usual place; empty when there is none.
+std::string findPtxas() {
+  const char *path = std::getenv("PATH"), *home = std::getenv("CUDA_HOME");
+  std::string folders = std::string(path ? path : "") + ":" + (home ? std::string(home) + "/bin" : "") + ":/usr/local/cuda/bin";
+  for (size_t begin = 0; begin <= folders.size();) {
+    size_t end = std::min(folders.find(':', begin), folders.size());
+    std::string candidate = folders.substr(begin, end - begin) + "/ptxas";
+    if (end > begin && access(candidate.c_str(), X_OK) == 0)
+      return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+void printGpus() {
+  Result<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::load();
+  if (!driver) {
+    fmt::print("driver:   none: {}\n          {}\n", driver.error().message, driver.error().remedy);
+    return;
+  }
+  int version = (*driver)->version();
+  fmt::print("driver:   CUDA {}.{}\n", version / 1000, version % 1000 / 10);
+  Result<int> count = (*driver)->deviceCount();
+  for (int i = 0; count && i < *count; ++i) {
+    Result<std::shared_ptr<const cuda::Context>> context = cuda::Context::create(*driver, i);
+    if (!context) {
+      fmt::print("cuda:{}:   {}\n", i, context.error().message);
+      continue;
+    }
+    const cuda::DeviceInfo &info = (*context)->info();
+    Result<std::string> target = cuda::targetFor(info.computeMajor, info.computeMinor);
+    fmt::print("cuda:{}:   {}, compute {}.{}, target {}, {} multiprocessors, {} bytes of shared memory a block, {:.1f} GiB\n", i, info.name,
+               info.computeMajor, info.computeMinor, target ? *target : "none", info.multiprocessors, info.maxSharedBytes,
+               static_cast<double>(info.memoryBytes) / (1 << 30));
+  }
+}
+
+int runDoctor() {
+  fmt::print("tessera:  {} with LLVM {}\n", TESSERA_VERSION, TESSERA_LLVM_VERSION);
+  fmt::print("cpu:      {} threads, target host\n", Device::cpu().pool()->size());
+  printGpus();
+  std::string ptxas = findPtxas();
+  fmt::print("ptxas:    {}\n", ptxas.empty() ? "none; --emit cubin needs it: install the CUDA toolkit or the Python package nvidia-cuda-nvcc" : ptxas);
+  fmt::print("targets:  {}\n", fmt::join(targetNames(), " "));
+  return 0;
+}
+
+} // namespace
+
+void addDoctor(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("doctor", "Say what this machine has: driver, devices, assembler, targets");
+  command->footer("Examples:\n"
+                  "  tessera doctor\n"
+                  "  CUDA_VISIBLE_DEVICES=1 tessera doctor");
+  command->callback([&exitCode] { exitCode = runDoctor(); });
+}
+
+} // namespace tessera

@@ -1,0 +1,61 @@
+//===- Explain.cpp - `tessera explain` ------------------------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Prints the entry of a diagnostic code from the tables that also make docs/errors.md.
+//
+#include "tools/tessera/Commands.h"
+#include "tools/tessera/Terminal.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace tessera {
+namespace {
+
+struct Entry {
+  std::string_view code, title, explanation, wrong, right;
+};
+
+constexpr Entry kEntries[] = {
+#define TESSERA_CODE(code, title, explanation, wrong, right) {#code, title, explanation, wrong, right},
+#include "runtime/Support/RuntimeCodes.def"
+};
+
+std::string indent(std::string_view text) {
+  std::string result = "  ";
+  for (char c : text)
+    result += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return result;
+}
+
+int runExplain(const std::string &code) {
+  if (code.empty()) {
+    for (const Entry &entry : kEntries)
+      fmt::print("{}  {}\n", entry.code, entry.title);
+    return 0;
+  }
+  for (const Entry &entry : kEntries) {
+    if (entry.code != code)
+      continue;
+    fmt::print("{}: {}\n\n{}\n", entry.code, entry.title, entry.explanation);
+    if (!entry.wrong.empty())
+      fmt::print("\nwrong:\n{}\n", indent(entry.wrong));
+    if (!entry.right.empty())
+      fmt::print("\nright:\n{}\n", indent(entry.right));
+    return 0;
+  }
+  return report(Error{Fault::Usage, fmt::format("there is no diagnostic '{}'", code), "`tessera explain` lists all codes", ""});
+}
+
+} // namespace
+
+void addExplain(CLI::App &app, int &exitCode) {
+  CLI::App *command = app.add_subcommand("explain", "Explain a diagnostic code, with a wrong and a right example");
+  auto code = std::make_shared<std::string>();
+  command->add_option("CODE", *code, "the code of a message, T0604; without one all codes are listed");
+  command->footer("Examples:\n"
+                  "  tessera explain T0604\n"
+                  "  tessera explain");
+  command->callback([code, &exitCode] { exitCode = runExplain(*code); });
+}
+
+} // namespace tessera
