@@ -2,10 +2,7 @@
 
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Conversion/TileGPUToNVVM/Passes.h"
-#if __has_include("compiler/Numerics/Passes.h")
 #include "compiler/Numerics/Passes.h"
-#define TESSERA_HAS_NUMERICS 1
-#endif
 #include "compiler/Target/Target.h"
 #include "compiler/Transforms/Passes.h"
 
@@ -45,9 +42,7 @@ void registerDialects(DialectRegistry &registry) {
 void registerPasses() {
   registerTesseraTransformsPasses();
   registerTesseraTileGPUToNVVMPasses();
-#ifdef TESSERA_HAS_NUMERICS
   registerTesseraNumericsPasses();
-#endif
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
@@ -59,14 +54,12 @@ void buildNumericsPipeline(OpPassManager &manager, bool gpu) {
   // The front end writes operations as the source has them; folding first leaves the expansions less to do.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-#ifdef TESSERA_HAS_NUMERICS
   // What functions and conversions mean, before the targets part: so they agree by construction.
   ExpandNumericsPassOptions options;
   options.target = gpu ? "gpu" : "host";
   manager.addPass(createExpandNumericsPass(options));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-#endif
   // Masks and scales that do not change in a loop are computed once; tile values are still single ops here.
   manager.addPass(createLoopInvariantCodeMotionPass());
 }
