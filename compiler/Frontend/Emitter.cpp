@@ -17,8 +17,12 @@ std::string_view spelling(Operator op) {
 }
 bool isComparison(Operator op) { return op >= Operator::Eq; }
 
-Emitter::Emitter(MLIRContext *context, std::string file, std::vector<Diagnostic> &diagnostics)
-    : builder(context), context(context), file(std::move(file)), diagnostics(diagnostics) {}
+Emitter::Emitter(MLIRContext *context, std::vector<std::string> files, std::vector<Diagnostic> &diagnostics)
+    : builder(context), context(context), files(std::move(files)), diagnostics(diagnostics) {}
+
+SourcePlace Emitter::placeOf(At at) const {
+  return {size_t(at.file) < files.size() ? files[at.file] : std::string(), at.line, at.column};
+}
 
 //===----------------------------------------------------------------------===//
 // Diagnostics
@@ -28,12 +32,12 @@ Value Emitter::error(At at, std::string code, std::string message, std::string r
   ++errors;
   Diagnostic diagnostic;
   diagnostic.code = std::move(code);
-  diagnostic.place = {file, at.line, at.column};
+  diagnostic.place = placeOf(at);
   diagnostic.length = at.length;
   diagnostic.message = std::move(message);
   diagnostic.remedy = std::move(remedy);
   for (auto &[place, name] : llvm::reverse(calls))
-    diagnostic.notes.push_back({{file, place.line, place.column}, fmt::format("in the call of '{}' here", name)});
+    diagnostic.notes.push_back({placeOf(place), fmt::format("in the call of '{}' here", name)});
   // A body that is walked twice (two calls of one fn) may say the same thing twice.
   for (const Diagnostic &other : diagnostics)
     if (other.code == diagnostic.code && other.place == diagnostic.place && other.message == diagnostic.message)
@@ -44,7 +48,7 @@ Value Emitter::error(At at, std::string code, std::string message, std::string r
 
 void Emitter::note(At at, std::string message) {
   if (!diagnostics.empty())
-    diagnostics.back().notes.push_back({{file, at.line, at.column}, std::move(message)});
+    diagnostics.back().notes.push_back({placeOf(at), std::move(message)});
 }
 
 void Emitter::warn(At at, std::string code, std::string message, std::string remedy) {
@@ -57,7 +61,9 @@ void Emitter::warn(At at, std::string code, std::string message, std::string rem
 }
 
 Location Emitter::loc(At at) const {
-  auto plain = [&](At place) -> Location { return FileLineColLoc::get(context, file, place.line, place.column); };
+  auto plain = [&](At place) -> Location {
+    return FileLineColLoc::get(context, placeOf(place).file, place.line, place.column);
+  };
   Location location = plain(at);
   for (auto &[place, name] : llvm::reverse(calls))
     location = CallSiteLoc::get(location, plain(place));

@@ -23,6 +23,7 @@ namespace tessera::frontend {
 /// A stretch of the source: line and column count from 1, length in bytes.
 struct At {
   int line = 0, column = 0, length = 1;
+  int file = 0; ///< index into the names given to Emitter
 };
 
 enum class Operator : uint8_t { Add, Sub, Mul, Div, Rem, BitAnd, BitOr, BitXor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge };
@@ -58,7 +59,7 @@ struct Slice {
 
 class Emitter {
 public:
-  Emitter(mlir::MLIRContext *context, std::string file, std::vector<Diagnostic> &diagnostics);
+  Emitter(mlir::MLIRContext *context, std::vector<std::string> files, std::vector<Diagnostic> &diagnostics);
 
   mlir::OpBuilder builder;
   mlir::MLIRContext *context;
@@ -162,7 +163,9 @@ protected:
   Value convertData(const Value &value, DType type, At at, ConvertModes modes);
   void warnOrigins(const std::string &a, const std::string &b, int64_t extent, At at);
 
-  std::string file;
+  SourcePlace placeOf(At at) const;
+
+  std::vector<std::string> files;
   std::vector<Diagnostic> &diagnostics;
   int errors = 0;
 };

@@ -1,0 +1,572 @@
+//===- SpecializeStatement.cpp - statements, loops, early return ---------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// An early `return` of a kernel nests what follows it: `if c { return } rest` becomes `if not c { rest }`.  Where neither branch always
+// returns, the hidden variable `$alive` says whether the program instance goes on.
+//
+#include "compiler/Frontend/Specializer.h"
+
+#include "dialect/Tile/TileDialect.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace tessera::frontend {
+
+static constexpr const char *kAlive = "$alive";
+/// Iterations that a `for static` may unroll to.
+static constexpr int64_t kMaxUnrolled = 4096;
+
+//===----------------------------------------------------------------------===//
+// Questions about syntax
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects assigned names, and whether there is a `return`, below statements and the blocks inside expressions.
+struct Scan {
+  std::vector<std::string> assigned;
+  bool hasReturn = false;
+
+  void name(const ast::Expr &target) {
+    if (target.kind == ast::Expr::Kind::Name)
+      assigned.push_back(target.as<ast::NameExpr>().name);
+  }
+  void block(const ast::Block &b) {
+    for (const ast::StmtPtr &s : b.statements)
+      statement(*s);
+  }
+  void optional(const ast::ExprPtr &e) {
+    if (e)
+      expression(*e);
+  }
+  void statement(const ast::Stmt &s) {
+    using K = ast::Stmt::Kind;
+    switch (s.kind) {
+    case K::Let:
+    case K::Var: optional(s.as<ast::LetStmt>().value); break;
+    case K::Assign:
+      for (const ast::ExprPtr &target : s.as<ast::AssignStmt>().targets)
+        name(*target);
+      optional(s.as<ast::AssignStmt>().value);
+      break;
+    case K::Expression: optional(s.as<ast::ExprStmt>().value); break;
+    case K::For: block(s.as<ast::ForStmt>().body); break;
+    case K::While: block(s.as<ast::WhileStmt>().body); break;
+    case K::Return:
+      hasReturn = true;
+      assigned.push_back(kAlive);
+      break;
+    default: break;
+    }
+  }
+  void expression(const ast::Expr &e) {
+    using K = ast::Expr::Kind;
+    switch (e.kind) {
+    case K::If: {
+      const auto &branch = e.as<ast::IfExpr>();
+      block(branch.thenBlock);
+      if (branch.elseBlock)
+        block(*branch.elseBlock);
+      break;
+    }
+    case K::Block: block(e.as<ast::BlockExpr>().block); break;
+    case K::Unary: optional(e.as<ast::UnaryExpr>().operand); break;
+    case K::Binary:
+      optional(e.as<ast::BinaryExpr>().left);
+      optional(e.as<ast::BinaryExpr>().right);
+      break;
+    case K::Call:
+      for (const ast::Argument &argument : e.as<ast::CallExpr>().arguments)
+        optional(argument.value);
+      break;
+    case K::Tuple:
+      for (const ast::ExprPtr &element : e.as<ast::TupleExpr>().elements)
+        optional(element);
+      break;
+    default: break;
+    }
+  }
+};
+
+bool hasReturn(const ast::Block &block) {
+  Scan scan;
+  scan.block(block);
+  return scan.hasReturn;
+}
+
+} // namespace
+
+bool alwaysReturns(const ast::Block &block) {
+  if (block.statements.empty())
+    return false;
+  const ast::Stmt &last = *block.statements.back();
+  if (last.kind == ast::Stmt::Kind::Return)
+    return true;
+  if (last.kind != ast::Stmt::Kind::Expression || last.as<ast::ExprStmt>().value->kind != ast::Expr::Kind::If)
+    return false;
+  const auto &branch = last.as<ast::ExprStmt>().value->as<ast::IfExpr>();
+  return branch.elseBlock && alwaysReturns(branch.thenBlock) && alwaysReturns(*branch.elseBlock);
+}
+
+static std::vector<std::string> unique(std::vector<std::string> names) {
+  llvm::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::vector<std::string> assignedNames(ArrayRef<const ast::Block *> blocks) {
+  Scan scan;
+  for (const ast::Block *block : blocks)
+    scan.block(*block);
+  return unique(std::move(scan.assigned));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Specializer::Flow Specializer::runBlock(const ast::Block &block, Value *value) { return runStatements(block.statements, 0, value); }
+
+Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &statements, size_t first, Value *value) {
+  for (size_t i = first; i < statements.size(); ++i) {
+    const ast::Stmt &statement = *statements[i];
+    if (!spend(at(statement.range)))
+      return Flow::Returned;
+    bool isExpression = statement.kind == ast::Stmt::Kind::Expression;
+    if (value && isExpression && i + 1 == statements.size()) {
+      *value = eval(*statement.as<ast::ExprStmt>().value);
+      return Flow::Next;
+    }
+    if (isExpression && statement.as<ast::ExprStmt>().value->kind == ast::Expr::Kind::If) {
+      const auto &branch = statement.as<ast::ExprStmt>().value->as<ast::IfExpr>();
+      bool returns = active.empty() && loopDepth == 0 && (hasReturn(branch.thenBlock) || (branch.elseBlock && hasReturn(*branch.elseBlock)));
+      if (returns)
+        return runIf(branch, statements, i + 1);
+    }
+    if (runStatement(statement) == Flow::Returned)
+      return Flow::Returned;
+  }
+  return Flow::Next;
+}
+
+/// An `if` of a kernel with a `return` inside, and the statements after it in its block.
+Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vector<ast::StmtPtr> &statements, size_t next) {
+  std::optional<bool> constant;
+  mlir::Value truth = condition(*branch.condition, constant);
+  if (constant) {
+    Flow flow = Flow::Next;
+    environment.push();
+    if (*constant)
+      flow = runBlock(branch.thenBlock);
+    else if (branch.elseBlock)
+      flow = runBlock(*branch.elseBlock);
+    environment.pop();
+    if (flow == Flow::Returned)
+      return flow;
+    // A branch may have returned at run time, inside an `if` of its own.
+    if (!hasReturn(*constant || !branch.elseBlock ? branch.thenBlock : *branch.elseBlock) || (!*constant && !branch.elseBlock))
+      return runStatements(statements, next, nullptr);
+  } else {
+    if (!truth)
+      return Flow::Returned;
+    bool thenReturns = alwaysReturns(branch.thenBlock), elseReturns = branch.elseBlock && alwaysReturns(*branch.elseBlock);
+    bool thenMay = hasReturn(branch.thenBlock), elseMay = branch.elseBlock && hasReturn(*branch.elseBlock);
+    Scan scan;
+    scan.block(branch.thenBlock);
+    if (branch.elseBlock)
+      scan.block(*branch.elseBlock);
+    bool restInThen = elseReturns && !thenMay, restInElse = thenReturns && !elseMay;
+    if (restInThen || restInElse)
+      for (size_t i = next; i < statements.size(); ++i)
+        scan.statement(*statements[i]);
+    auto side = [&](const ast::Block *block, bool withRest) {
+      if (block)
+        runBlock(*block);
+      if (withRest)
+        runStatements(statements, next, nullptr);
+      return Value::nothing();
+    };
+    control.branch(truth, unique(std::move(scan.assigned)), [&] { return side(&branch.thenBlock, restInThen); },
+                   [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr, restInElse); }, /*isValue=*/false, at(branch.range));
+    if (restInThen || restInElse)
+      return Flow::Next;
+    if (thenReturns && elseReturns)
+      return Flow::Returned;
+  }
+  if (next >= statements.size())
+    return Flow::Next;
+  Variable *alive = environment.find(kAlive);
+  if (!alive || !alive->value.isData())
+    return runStatements(statements, next, nullptr);
+  Scan scan;
+  for (size_t i = next; i < statements.size(); ++i)
+    scan.statement(*statements[i]);
+  control.branch(alive->value.ssa, unique(std::move(scan.assigned)),
+                 [&] {
+                   runStatements(statements, next, nullptr);
+                   return Value::nothing();
+                 },
+                 [] { return Value::nothing(); }, /*isValue=*/false, at(branch.range));
+  return Flow::Next;
+}
+
+mlir::Value Specializer::condition(const ast::Expr &expr, std::optional<bool> &constant) {
+  Value value = eval(expr);
+  At place = at(expr.range);
+  if (value.isBoolean()) {
+    constant = value.boolean;
+    return {};
+  }
+  if (value.isPoison())
+    return {};
+  if (value.isTile() && value.dtype == DType::Bool) {
+    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)), "decide for each element with where(mask, a, b), or reduce: any(mask)");
+    return {};
+  }
+  if (!value.isScalar() || value.dtype != DType::Bool) {
+    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)), value.isView() ? "load it first" : "compare: x != 0");
+    return {};
+  }
+  return value.ssa;
+}
+
+Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
+  using K = ast::Stmt::Kind;
+  switch (statement.kind) {
+  case K::Error: error(at(statement.range), "T0219", "the statement has errors", ""); return Flow::Next;
+  case K::Let:
+  case K::Var: runLet(statement.as<ast::LetStmt>()); return Flow::Next;
+  case K::Assign: runAssign(statement.as<ast::AssignStmt>()); return Flow::Next;
+  case K::Expression: runExpression(statement.as<ast::ExprStmt>()); return Flow::Next;
+  case K::For: {
+    const auto &loop = statement.as<ast::ForStmt>();
+    if (loop.isStatic)
+      runStaticFor(loop, 0);
+    else
+      runFor(loop, 0);
+    return Flow::Next;
+  }
+  case K::While: runWhile(statement.as<ast::WhileStmt>()); return Flow::Next;
+  case K::Return: return runReturn(statement.as<ast::ReturnStmt>());
+  case K::Break:
+  case K::Continue:
+    error(at(statement.range), "T0225", "'break' and 'continue' are part of the language, but this version does not compile them yet", "use while with a condition");
+    return Flow::Next;
+  case K::Temp: error(at(statement.range), "T0225", "'temp' stands in an op; inside a kernel this version does not compile it yet", ""); return Flow::Next;
+  }
+  return Flow::Next;
+}
+
+Specializer::Flow Specializer::runReturn(const ast::ReturnStmt &statement) {
+  At place = at(statement.range);
+  if (!active.empty()) {
+    error(place, "T0224", "in a fn, 'return' is the last statement, or the last of both branches of a final 'if'", "give the value with an if expression");
+    return Flow::Returned;
+  }
+  if (loopDepth > 0) {
+    error(place, "T0224", "a kernel cannot return from inside a loop", "leave the loop by its condition: while not done { ... }");
+    return Flow::Returned;
+  }
+  if (statement.value)
+    error(at(statement.value->range), "T0224", "a kernel returns nothing, found a value", "store it: y[i] = v");
+  if (Variable *alive = environment.find(kAlive))
+    alive->value.ssa = literalOf(Value::of(false), DType::Bool, place).ssa;
+  return Flow::Returned;
+}
+
+void Specializer::runExpression(const ast::ExprStmt &statement) {
+  const ast::Expr &expr = *statement.value;
+  At place = at(expr.range);
+  if (expr.kind == ast::Expr::Kind::If) {
+    const auto &branch = expr.as<ast::IfExpr>();
+    std::optional<bool> constant;
+    mlir::Value truth = condition(*branch.condition, constant);
+    if (constant) {
+      environment.push();
+      if (*constant)
+        runBlock(branch.thenBlock);
+      else if (branch.elseBlock)
+        runBlock(*branch.elseBlock);
+      environment.pop();
+      return;
+    }
+    if (!truth)
+      return;
+    std::vector<const ast::Block *> blocks = {&branch.thenBlock};
+    if (branch.elseBlock)
+      blocks.push_back(&*branch.elseBlock);
+    auto side = [&](const ast::Block *block) {
+      if (block)
+        runBlock(*block);
+      return Value::nothing();
+    };
+    control.branch(truth, assignedNames(blocks), [&] { return side(&branch.thenBlock); },
+                   [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr); }, /*isValue=*/false, place);
+    return;
+  }
+  if (expr.kind == ast::Expr::Kind::Block) {
+    environment.push();
+    runBlock(expr.as<ast::BlockExpr>().block);
+    environment.pop();
+    return;
+  }
+  Value value = eval(expr);
+  if (!value.isPoison() && value.kind != Value::Kind::Nothing)
+    error(place, "T0215", fmt::format("nobody uses this value, {}", describe(value)), "name it with let, or end the line before with its operator");
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+void Specializer::runLet(const ast::LetStmt &let) {
+  bool isVar = let.kind == ast::Stmt::Kind::Var;
+  Value value = eval(*let.value);
+  std::vector<Value> values;
+  if (!let.isTuple) {
+    values.push_back(std::move(value));
+  } else if (value.isTuple() && value.elements.size() == let.names.size()) {
+    values = value.elements;
+  } else {
+    if (!value.isPoison())
+      error(at(let.value->range), "T0212", fmt::format("expected a tuple of {}, found {}", let.names.size(), describe(value)), "");
+    values.assign(let.names.size(), Value::poison());
+  }
+  for (auto [name, each] : llvm::zip(let.names, values)) {
+    if (each.kind == Value::Kind::Nothing)
+      each = error(at(let.value->range), "T0212", "expected a value, found a call that returns nothing", "");
+    if (isVar && !each.isPoison()) {
+      if (each.isView() || each.isFunction() || each.isType() || each.isNone() || each.isTuple())
+        each = error(at(name.range), "T0227", fmt::format("a var holds a scalar or a tile, found {}", describe(each)), "name it with let");
+      else
+        each = settle(each, at(let.value->range), "a scalar or a tile");
+    }
+    environment.declare(name.name, {std::move(each), isVar});
+  }
+}
+
+void Specializer::runAssign(const ast::AssignStmt &assign) {
+  At place = at(assign.range);
+  if (assign.isTuple) {
+    Value value = eval(*assign.value);
+    if (value.isPoison())
+      return;
+    if (!value.isTuple() || value.elements.size() != assign.targets.size()) {
+      error(at(assign.value->range), "T0212", fmt::format("expected a tuple of {}, found {}", assign.targets.size(), describe(value)), "");
+      return;
+    }
+    for (auto [target, element] : llvm::zip(assign.targets, value.elements)) {
+      if (target->kind == ast::Expr::Kind::Name)
+        assignName(target->as<ast::NameExpr>(), element);
+      else if (target->kind == ast::Expr::Kind::Index)
+        assignSlice(target->as<ast::IndexExpr>(), std::nullopt, nullptr, &element, place);
+    }
+    return;
+  }
+  const ast::Expr &target = *assign.targets.front();
+  std::optional<Operator> op;
+  if (assign.op) {
+    using B = ast::BinaryOp;
+    static constexpr std::pair<B, Operator> kOperators[] = {
+        {B::Add, Operator::Add},       {B::Sub, Operator::Sub},     {B::Mul, Operator::Mul},     {B::Div, Operator::Div},          {B::Rem, Operator::Rem},
+        {B::BitAnd, Operator::BitAnd}, {B::BitOr, Operator::BitOr}, {B::BitXor, Operator::BitXor}, {B::ShiftLeft, Operator::Shl}, {B::ShiftRight, Operator::Shr}};
+    for (auto [written, meant] : kOperators)
+      if (written == *assign.op)
+        op = meant;
+    if (!op) {
+      error(place, "T0225", fmt::format("'{}=' is not an assignment of the language", ast::spelling(*assign.op)), "write x = x op e");
+      return;
+    }
+  }
+  if (target.kind == ast::Expr::Kind::Index) {
+    assignSlice(target.as<ast::IndexExpr>(), op, assign.value.get(), nullptr, place);
+    return;
+  }
+  if (target.kind != ast::Expr::Kind::Name) {
+    if (target.kind != ast::Expr::Kind::Error)
+      error(at(target.range), "T0226", "only a var or a slice of memory can be assigned", "");
+    return;
+  }
+  const auto &name = target.as<ast::NameExpr>();
+  if (!op) {
+    assignName(name, eval(*assign.value));
+    return;
+  }
+  Value old = evalName(name);
+  if (*op == Operator::Add || *op == Operator::Sub)
+    assignName(name, evalSum(*op == Operator::Sub, {nullptr, old}, {assign.value.get(), {}}, place));
+  else
+    assignName(name, Emitter::binary(*op, old, eval(*assign.value), place));
+}
+
+void Specializer::assignName(const ast::NameExpr &target, Value value) {
+  At place = at(target.range);
+  Variable *variable = environment.find(target.name);
+  if (!variable) {
+    evalName(target); // reports the unknown name
+    return;
+  }
+  if (!variable->isVar) {
+    if (!variable->value.isPoison())
+      error(place, "T0226", fmt::format("'{}' is no var and keeps its value", target.name), "declare it with var");
+    return;
+  }
+  if (value.isPoison() || variable->value.isPoison())
+    return;
+  const Value &old = variable->value;
+  if (!value.isNumber() && !value.isBoolean() && !value.isData()) {
+    notAValue(value, place, fmt::format("a value for the var '{}'", target.name));
+    return;
+  }
+  Shape shape{SmallVector<int64_t>(old.shape()), old.origins};
+  if (value.isData() && value.shape().size() > shape.extents.size()) {
+    error(place, "T0301", fmt::format("the var '{}' is {}, found {}", target.name, describe(old), describe(value)), "its first value fixes the shape");
+    return;
+  }
+  Value stored = value.isData() ? broadcast(widen(value, old.dtype, place), shape.extents, shape.origins, place)
+                                : full(value, old.dtype, shape, place);
+  if (!stored.isPoison())
+    variable->value = stored;
+}
+
+void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr, const Value *value, At place) {
+  if (target.pad)
+    error(at(target.pad->range), "T0304", "'pad' belongs to loads, found it on a store", "");
+  std::optional<Slice> part = evalPlace(target, "an assignment");
+  if (!part) {
+    if (expr)
+      eval(*expr);
+    return;
+  }
+  if (!op) {
+    store(*part, value ? *value : eval(*expr), place);
+    return;
+  }
+  if (part->view.mode == ParamMode::Accum) {
+    Value added = eval(*expr);
+    if (added.isPoison())
+      return;
+    if (*op != Operator::Add)
+      error(place, "T0314", fmt::format("'{}' is 'accum' and takes only +=", part->view.param), "");
+    else
+      error(place, "T0225", "+= on 'accum' is part of the language, but this version does not compile it yet", "");
+    return;
+  }
+  if (part->hasIndexTiles) {
+    error(place, "T0312", "an assignment with an operator through index tiles would lose updates of duplicates", "declare the parameter 'accum', or use atomic_add");
+    return;
+  }
+  Value old = load(*part, nullptr, place);
+  if (old.isPoison())
+    return;
+  if (*op == Operator::Add || *op == Operator::Sub)
+    store(*part, evalSum(*op == Operator::Sub, {nullptr, old}, {expr, {}}, place), place);
+  else
+    store(*part, Emitter::binary(*op, old, eval(*expr), place), place);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void Specializer::runFor(const ast::ForStmt &loop, size_t depth) {
+  if (depth == loop.ranges.size()) {
+    runBlock(loop.body);
+    return;
+  }
+  const ast::LoopRange &range = loop.ranges[depth];
+  At place = at(range.name.range);
+  Value low = toIndex(eval(*range.low), at(range.low->range), "a bound of a loop");
+  Value high = toIndex(eval(*range.high), at(range.high->range), "a bound of a loop");
+  Value written = range.step ? eval(*range.step) : Value::of(int64_t(1));
+  if (written.isInteger() && written.integer < 1)
+    written = error(at(range.step->range), "T0315", fmt::format("the step of a loop is at least 1, found {}", written.integer), range.step ? "run downward with reverse(lo..hi by step)" : "");
+  Value step = toIndex(written, range.step ? at(range.step->range) : place, "the step of a loop");
+  if (low.isPoison() || high.isPoison() || step.isPoison()) {
+    // Still look at the body: its own mistakes are worth telling.
+    low = high = Value::data(indexConstant(0, place), DType::I64);
+    step = Value::data(indexConstant(1, place), DType::I64);
+  }
+  mlir::Value lo = low.ssa, hi = high.ssa, by = step.ssa;
+  if (range.reverse) {
+    // k counts iterations; the index is lo + (n - 1 - k) * step.
+    mlir::Value n = tile::CeilDivOp::create(builder, loc(place), hi.getType(), arith::SubIOp::create(builder, loc(place), hi, lo), by, false);
+    mlir::Value one = indexConstant(1, place);
+    mlir::Value positive = arith::CmpIOp::create(builder, loc(place), arith::CmpIPredicate::sge, by, one);
+    hi = arith::SelectOp::create(builder, loc(place), positive, n, indexConstant(0, place));
+    lo = indexConstant(0, place);
+    by = one;
+  }
+  mlir::Value first = low.ssa, count = hi, stride = step.ssa;
+  ++loopDepth;
+  control.loop(lo, hi, by, assignedNames({&loop.body}),
+               [&](mlir::Value index) {
+                 if (range.reverse) {
+                   mlir::Value last = arith::SubIOp::create(builder, loc(place), count, indexConstant(1, place));
+                   mlir::Value back = arith::SubIOp::create(builder, loc(place), last, index);
+                   mlir::Value offset = arith::MulIOp::create(builder, loc(place), back, stride);
+                   index = arith::AddIOp::create(builder, loc(place), first, offset);
+                 }
+                 environment.declare(range.name.name, {Value::data(index, DType::I64), false});
+                 runFor(loop, depth + 1);
+               },
+               place);
+  --loopDepth;
+}
+
+void Specializer::runStaticFor(const ast::ForStmt &loop, size_t depth) {
+  if (depth == loop.ranges.size()) {
+    runBlock(loop.body);
+    return;
+  }
+  const ast::LoopRange &range = loop.ranges[depth];
+  Value low = eval(*range.low), high = eval(*range.high), step = range.step ? eval(*range.step) : Value::of(int64_t(1));
+  if (low.isPoison() || high.isPoison() || step.isPoison())
+    return;
+  At place = at(range.name.range);
+  if (!low.isInteger() || !high.isInteger() || !step.isInteger()) {
+    error(place, "T0408", "the bounds and the step of 'for static' are known at compile time", "write for without static");
+    return;
+  }
+  if (step.integer < 1) {
+    error(at(range.step->range), "T0315", fmt::format("the step of a loop is at least 1, found {}", step.integer), "");
+    return;
+  }
+  SmallVector<int64_t> indices;
+  for (int64_t i = low.integer; i < high.integer;) {
+    indices.push_back(i);
+    if (int64_t(indices.size()) > kMaxUnrolled) {
+      error(place, "T0223", fmt::format("'for static' unrolls at most {} iterations", kMaxUnrolled), "write for without static");
+      return;
+    }
+    if (__builtin_add_overflow(i, step.integer, &i))
+      break;
+  }
+  if (range.reverse)
+    std::reverse(indices.begin(), indices.end());
+  ++loopDepth;
+  for (int64_t i : indices) {
+    environment.push();
+    environment.declare(range.name.name, {Value::of(i), false});
+    runStaticFor(loop, depth + 1);
+    environment.pop();
+  }
+  --loopDepth;
+}
+
+void Specializer::runWhile(const ast::WhileStmt &loop) {
+  ++loopDepth;
+  control.whileLoop(assignedNames({&loop.body}),
+                    [&]() -> mlir::Value {
+                      std::optional<bool> constant;
+                      mlir::Value truth = condition(*loop.condition, constant);
+                      if (constant)
+                        return literalOf(Value::of(*constant), DType::Bool, at(loop.condition->range)).ssa;
+                      return truth;
+                    },
+                    [&] { runBlock(loop.body); }, at(loop.range));
+  --loopDepth;
+}
+
+} // namespace tessera::frontend
