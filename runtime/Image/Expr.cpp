@@ -260,9 +260,11 @@ private:
     int64_t integer = 0;
     if (auto [stop, status] = std::from_chars(begin, end, integer); status == std::errc() && stop == end)
       return Expr::constant(integer);
+    // Only a point or an exponent makes a float: a long integer is an error, not a rounded number.
     double real = 0;
-    if (auto [stop, status] = std::from_chars(begin, end, real); status == std::errc() && stop == end)
-      return Expr::constant(real);
+    if (word.find_first_of(".e") != std::string_view::npos)
+      if (auto [stop, status] = std::from_chars(begin, end, real); status == std::errc() && stop == end)
+        return Expr::constant(real);
     return fail(fmt::format("'{}' is not a number in range", word));
   }
 
