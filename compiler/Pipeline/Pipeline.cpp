@@ -2,6 +2,8 @@
 
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Conversion/TileGPUToNVVM/Passes.h"
+#include "compiler/Codegen/Passes.h"
+#include "compiler/Conversion/TileToHost/Passes.h"
 #include "compiler/Numerics/Passes.h"
 #include "compiler/Target/Target.h"
 #include "compiler/Transforms/Passes.h"
@@ -43,6 +45,8 @@ void registerPasses() {
   registerTesseraTransformsPasses();
   registerTesseraTileGPUToNVVMPasses();
   registerTesseraNumericsPasses();
+  registerTesseraTileToHostPasses();
+  registerTesseraCodegenPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
@@ -96,6 +100,19 @@ void buildNvvmPipeline(OpPassManager &manager) {
   manager.addPass(createConvertToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(createCSEPass());
+}
+
+void buildHostPipeline(OpPassManager &manager, llvm::StringRef fault) {
+  TileToHostPassOptions options;
+  options.fault = fault.str();
+  manager.addPass(createTileToHostPass(options));
+  // Index arithmetic is emitted plainly; most of it folds or repeats.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createLoopInvariantCodeMotionPass());
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
 } // namespace tessera

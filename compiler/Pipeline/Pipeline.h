@@ -30,5 +30,8 @@ void buildGpuPipeline(mlir::OpPassManager &manager, const TargetInfo &target, co
 /// tile_gpu to the LLVM dialect.
 void buildNvvmPipeline(mlir::OpPassManager &manager);
 
+/// Tile IR (numerics expanded for the host) to the LLVM dialect.
+void buildHostPipeline(mlir::OpPassManager &manager, llvm::StringRef fault = "");
+
 } // namespace tessera
 #endif // TESSERA_COMPILER_PIPELINE_PIPELINE_H

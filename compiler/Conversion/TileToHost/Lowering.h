@@ -1,0 +1,125 @@
+//===- Lowering.h - one walk from tile IR to scalar loops ------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// A tile is either in a buffer (row-major, in the thread's scratch) or a recipe: the value of any element can be emitted where a loop needs it.  What is
+// read from memory, reduced, multiplied or carried by control flow is in a buffer; chains of elementwise ops that end in one consumer
+// are recipes, evaluated in that consumer's loop.  `planTiles` decides; files by op group:
+//
+//     HostLowering.cpp   signature, program loop, control flow, recipes
+//     HostMemory.cpp     views, loads and stores
+//     HostTiles.cpp      reductions and products
+//
+#ifndef TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
+#define TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
+
+#include "dialect/Tile/TileDialect.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <map>
+
+namespace tessera {
+
+/// Mistakes that tests plant to see that some check turns red.
+struct HostFaults {
+  bool maxSkipsNan = false, lastDepthDropped = false, padIgnored = false, lowBoundIgnored = false, highBoundIgnored = false,
+       storeUnguarded = false, accumulatorIgnored = false, reduceSkipsFirst = false, broadcastWrongAxis = false, permuteIgnored = false,
+       subviewOffsetIgnored = false, viewBoundIgnored = false, loopSkipsLast = false, selectSwapped = false, iotaFromOne = false,
+       gridStepOff = false, minBecomesMax = false, expandTransposed = false, carriedNotUpdated = false, strideIgnored = false;
+  /// Sets the fault called `name`; false for an unknown name.
+  bool set(llvm::StringRef name);
+  static llvm::ArrayRef<llvm::StringRef> names();
+};
+
+/// One dimension of a view: element e is at root index offset + e and exists iff low <= offset + e < high.
+struct HostViewDim {
+  mlir::Value stride, offset, low, high; ///< i64; offset and low may be null: 0
+};
+struct HostView {
+  mlir::Value pointer;                   ///< of the element at root index 0 of all dimensions that remain
+  mlir::Value valid;                     ///< i1: scalar indices on the way were inside; null: true
+  llvm::SmallVector<HostViewDim> dims;
+  mlir::Type element;
+};
+
+class HostLowering {
+public:
+  HostLowering(tile::KernelOp kernel, mlir::OpBuilder &builder, const HostFaults &faults)
+      : kernel(kernel), b(kernel.getLoc(), builder), faults(faults) {}
+  mlir::LogicalResult lower();
+
+private:
+  using Value = mlir::Value;
+  using Type = mlir::Type;
+  using Indices = llvm::SmallVector<Value>;
+
+  // HostLowering.cpp
+  void planTiles();
+  mlir::LogicalResult createFunction();
+  mlir::LogicalResult createCoordinates(Value program);
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
+  mlir::LogicalResult lowerWhile(mlir::scf::WhileOp loop);
+  Value elementOf(Value tile, const Indices &indices);
+  Value recipeElement(mlir::Operation *op, const Indices &indices);
+  void materialize(Value tile, Value pointer);
+
+  // HostMemory.cpp
+  void lowerSubview(tile::SubviewOp op);
+  Value dimExtent(tile::DimOp op);
+  mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  Value insideElement(tile::InsideOp op, const Indices &indices);
+  /// Root indices of one element of a slice, and whether it is inside.
+  struct Place {
+    Value pointer, inside;
+  };
+  Place placeOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Indices &at);
+  /// A slice whose last tile dimension is a plain range: everything about one row.
+  struct Row {
+    Value pointer;       ///< of tile column 0 (which may be outside)
+    Value stride;        ///< bytes between columns
+    Value first, end;    ///< columns inside: first <= c < end
+  };
+  Row rowOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Indices &outer);
+  Value loadScalar(Type element, Value pointer);
+  void storeScalar(Value value, Value pointer);
+  Value offsetPointer(Value pointer, Value bytes);
+
+  // HostTiles.cpp
+  void lowerReduce(tile::ReduceOp op);
+  void lowerDot(tile::DotOp op);
+  Value combine(tile::ReduceKind kind, Value x, Value y);
+  Value identityOf(tile::ReduceKind kind, Type element);
+
+  // Building blocks
+  Value i64(int64_t value);
+  Value constantOf(Type type, double value);
+  Value emitTree(const struct Expr &expression);
+  Value emitExpression(mlir::Attribute text);
+  void loop(Value low, Value high, int64_t step, llvm::function_ref<void(Value)> body);
+  void loopOver(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(const Indices &)> body);
+  int64_t allocate(Type tileType);
+  Value scratchPointer(int64_t offset);
+  /// Address of an element of a row-major buffer.
+  Value bufferElement(Value pointer, Type tileType, const Indices &indices);
+  Value get(Value value) { return scalars.lookup(value); }
+
+  tile::KernelOp kernel;
+  mlir::ImplicitLocOpBuilder b;
+  const HostFaults &faults;
+  mlir::LLVM::LLVMFuncOp function;
+  Value scratch;
+  int64_t scratchTop = 64, scratchMost = 64; ///< the first 64 bytes belong to the runtime's status record
+  llvm::DenseMap<Value, Value> scalars;   ///< scalar values, and pointers of tiles in buffers
+  llvm::DenseMap<Value, HostView> views;
+  llvm::DenseSet<Value> inBuffer;         ///< tiles that planTiles wants in a buffer
+  llvm::StringMap<Value> symbols;
+  std::map<std::pair<void *, std::vector<void *>>, Value> emitted; ///< elements emitted in the current innermost loop body
+  bool failedInside = false;
+};
+
+} // namespace tessera
+#endif // TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H

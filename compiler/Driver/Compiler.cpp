@@ -1,0 +1,357 @@
+//===- Compiler.cpp - source text to kernel image ---------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// One MLIR context for each call, so that calls share nothing.  Stages: text -> tree -> tile IR -> numerics -> (GPU: tile_gpu -> LLVM dialect -> PTX | host: LLVM
+// dialect -> object).  MLIR's diagnostics become ours: a message that begins with a code (`T0501: ...`) keeps it, anything else is our fault.
+//
+#include "compiler/Driver/Compiler.h"
+#include "compiler/Codegen/Codegen.h"
+#include "compiler/Codegen/Passes.h"
+#include "compiler/Conversion/TileToHost/Passes.h"
+#include "compiler/Driver/ImageBuilder.h"
+#include "compiler/Frontend/Parser.h"
+#include "compiler/Frontend/Specialize.h"
+#include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Target/Target.h"
+#include "compiler/Transforms/Passes.h"
+
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
+
+using namespace mlir;
+namespace tessera {
+
+bool CompileResult::ok() const {
+  return llvm::none_of(diagnostics, [](const Diagnostic &d) { return d.severity == Severity::Error; });
+}
+
+namespace {
+
+/// The innermost file position of a location.
+SourcePlace placeOf(Location location) {
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return {file.getFilename().str(), int(file.getLine()), int(file.getColumn())};
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return placeOf(call.getCallee());
+  if (auto name = dyn_cast<NameLoc>(location))
+    return placeOf(name.getChildLoc());
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (SourcePlace place = placeOf(part); place.line > 0)
+        return place;
+  return {};
+}
+
+/// Prints IR after passes into a string.
+struct PrintAfter : public PassInstrumentation {
+  std::string which;
+  std::string *log;
+  PrintAfter(std::string which, std::string *log) : which(std::move(which)), log(log) {}
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (which != "all" && pass->getArgument() != which)
+      return;
+    llvm::raw_string_ostream os(*log);
+    os << "// ----- after " << pass->getArgument() << " -----\n";
+    op->print(os, OpPrintingFlags().useLocalScope());
+    os << "\n";
+  }
+};
+
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, CompileResult &result)
+      : options(options), result(result), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+    context.loadAllAvailableDialects();
+    handler = context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
+      record(diagnostic);
+      return success();
+    });
+  }
+  ~Compilation() { context.getDiagEngine().eraseHandler(handler); }
+
+  void error(Fault fault, std::string message, std::string remedy = "", std::string code = "") {
+    Diagnostic diagnostic;
+    diagnostic.place.file = options.sourceName;
+    diagnostic.code = code.empty() && fault == Fault::Internal ? "T0599" : code;
+    diagnostic.message = fault == Fault::Internal ? "internal error: " + message : message;
+    diagnostic.remedy = fault == Fault::Internal ? "please report it with the program that shows it" : remedy;
+    result.diagnostics.push_back(diagnostic);
+  }
+  void error(const Error &e) { error(e.fault, e.message, e.remedy, e.code); }
+
+  /// Parses source text or printed tile IR.
+  OwningOpRef<ModuleOp> load(std::string_view source) {
+    StringRef text = StringRef(source.data(), source.size());
+    if (text.ltrim().starts_with("module") || text.ltrim().starts_with("#") || text.ltrim().starts_with("tile.kernel") ||
+        text.ltrim().starts_with("//mlir"))
+      return parseSourceString<ModuleOp>(text, &context, options.sourceName);
+    ast::File file = frontend::parse(source, options.sourceName, result.diagnostics);
+    if (!result.ok())
+      return {};
+    std::vector<std::string> kernels;
+    if (!options.kernel.empty()) {
+      const ast::Kernel *kernel = file.findKernel(options.kernel);
+      if (!kernel || kernel->isOp) {
+        std::string names;
+        for (const ast::Kernel &other : file.kernels)
+          if (!other.isOp)
+            names += (names.empty() ? "" : ", ") + other.name;
+        error(Fault::Program, kernel ? "'" + options.kernel + "' is an op; ops cannot be compiled yet" : "there is no kernel '" + options.kernel + "'",
+              names.empty() ? "the file declares no kernel" : "the file has: " + names, "T0401");
+        return {};
+      }
+      kernels.push_back(options.kernel);
+    } else {
+      for (const ast::Kernel &kernel : file.kernels) {
+        if (kernel.isOp)
+          continue;
+        if (isFullyBound(kernel, options))
+          kernels.push_back(kernel.name);
+        else
+          remark(kernel, "kernel '" + kernel.name + "' is left out: it has compile-time parameters without a value");
+      }
+      if (kernels.empty()) {
+        error(Fault::Program, "no kernel of the file is fully bound", "bind its compile-time parameters with -D NAME=VALUE", "T0402");
+        return {};
+      }
+    }
+    return specialize(file, kernels, options, context, result.diagnostics);
+  }
+
+  void remark(const ast::Kernel &kernel, std::string message) {
+    Diagnostic diagnostic;
+    diagnostic.severity = Severity::Remark;
+    diagnostic.place = {options.sourceName, kernel.nameRange.line, kernel.nameRange.column};
+    diagnostic.length = int(kernel.nameRange.end - kernel.nameRange.begin);
+    diagnostic.message = std::move(message);
+    result.diagnostics.push_back(diagnostic);
+  }
+
+  bool run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
+    PassManager manager(&context);
+    manager.enableVerifier(options.verifyEach);
+    if (!options.printAfter.empty())
+      manager.addInstrumentation(std::make_unique<PrintAfter>(options.printAfter, &result.log));
+    build(manager);
+    bool good = succeeded(manager.run(module));
+    if (!good && result.ok())
+      error(Fault::Internal, "a pass failed without a reason");
+    return good && result.ok();
+  }
+
+  static std::string print(ModuleOp module) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module.print(os);
+    return text;
+  }
+
+  void compileGpu(ModuleOp module, const TargetInfo &target);
+  void compileHost(ModuleOp module);
+
+  const CompileOptions &options;
+  CompileResult &result;
+  MLIRContext context;
+
+private:
+  static const DialectRegistry &makeRegistry() {
+    static const DialectRegistry &registry = *[] {
+      auto *fresh = new DialectRegistry; // immutable after this; never destroyed, so that no order of destruction matters
+      registerDialects(*fresh);
+      registerCodegenDialects(*fresh);
+      return fresh;
+    }();
+    return registry;
+  }
+
+  void record(mlir::Diagnostic &source) {
+    Diagnostic diagnostic;
+    diagnostic.severity = source.getSeverity() == DiagnosticSeverity::Error     ? Severity::Error
+                          : source.getSeverity() == DiagnosticSeverity::Warning ? Severity::Warning
+                                                                                : Severity::Remark;
+    diagnostic.place = placeOf(source.getLocation());
+    if (diagnostic.place.file.empty())
+      diagnostic.place.file = options.sourceName;
+    std::string text = source.str();
+    if (text.size() > 6 && text[0] == 'T' && text[5] == ':') {
+      diagnostic.code = text.substr(0, 5);
+      text = text.substr(7);
+      if (size_t cut = text.find("; "); cut != std::string::npos) {
+        diagnostic.remedy = text.substr(cut + 2);
+        text.resize(cut);
+      }
+    } else if (diagnostic.severity == Severity::Error) {
+      diagnostic.code = "T0599";
+    }
+    diagnostic.message = text;
+    for (mlir::Diagnostic &note : source.getNotes())
+      diagnostic.notes.push_back({placeOf(note.getLocation()), note.str()});
+    result.diagnostics.push_back(std::move(diagnostic));
+  }
+
+  DiagnosticEngine::HandlerID handler = 0;
+};
+
+void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
+  std::vector<KernelInfo> kernels;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    Result<KernelInfo> info = describeKernel(kernel);
+    if (!info)
+      return error(info.error());
+    kernels.push_back(*info);
+  }
+  Schedule schedule{options.warps, options.stages};
+  if (!run(module, [&](OpPassManager &manager) {
+        buildNumericsPipeline(manager, /*gpu=*/true);
+        buildGpuPipeline(manager, target, schedule);
+      }))
+    return;
+  size_t index = 0;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    KernelInfo &info = kernels[index++];
+    if (auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttr))
+      info.threads = int(warps.getInt() * 32);
+    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
+      info.sharedBytes = bytes.getInt();
+    result.report += info.name + ": " + std::to_string(info.threads) + " threads, " + std::to_string(info.sharedBytes) + " bytes of shared memory\n";
+  }
+  if (options.emit == Emit::Gpu) {
+    result.text = print(module);
+    return;
+  }
+  if (!run(module, [&](OpPassManager &manager) {
+        buildNvvmPipeline(manager);
+        if (options.lineInfo)
+          manager.addPass(createAttachDebugInfoPass());
+      }))
+    return;
+  if (options.emit == Emit::Nvvm) {
+    result.text = print(module);
+    return;
+  }
+  CodegenOptions codegen;
+  Result<std::string> text = options.emit == Emit::Llvm ? emitLlvm(module, target, codegen) : emitPtx(module, target, codegen);
+  if (!text)
+    return error(text.error());
+  result.text = *text;
+  if (options.emit == Emit::Llvm)
+    return;
+  if (options.emit == Emit::Cubin || options.emit == Emit::Object)
+    return error(Fault::Usage, "GPU programs end at PTX here", "assemble the PTX with ptxas, or let the driver do it", "T0505");
+  KernelImage image;
+  image.target = std::string(target.name);
+  image.source = options.sourceName;
+  image.codeKind = KernelImage::Code::Ptx;
+  image.code = std::move(*text);
+  image.kernels = std::move(kernels);
+  result.image = std::move(image);
+}
+
+void Compilation::compileHost(ModuleOp module) {
+  std::vector<KernelInfo> kernels;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    Result<KernelInfo> info = describeKernel(kernel);
+    if (!info)
+      return error(info.error());
+    kernels.push_back(*info);
+  }
+  if (!run(module, [&](OpPassManager &manager) {
+        buildNumericsPipeline(manager, /*gpu=*/false);
+        buildHostPipeline(manager);
+      }))
+    return;
+  for (KernelInfo &info : kernels) {
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(info.entry);
+    if (auto bytes = function ? function->getAttrOfType<IntegerAttr>(kScratchBytesAttr) : IntegerAttr())
+      info.scratchBytes = bytes.getInt();
+    result.report += info.name + ": " + std::to_string(info.scratchBytes) + " bytes of scratch a thread\n";
+  }
+  if (options.emit == Emit::Nvvm || options.emit == Emit::Gpu) {
+    result.text = print(module);
+    return;
+  }
+  if (options.emit == Emit::Ptx || options.emit == Emit::Cubin)
+    return error(Fault::Usage, "the host target has no PTX", "choose a GPU target with --target", "T0505");
+  if (options.emit == Emit::Llvm) {
+    Result<std::string> text = emitLlvm(module, *findTarget("host"));
+    if (!text)
+      return error(text.error());
+    result.text = *text;
+    return;
+  }
+  Result<std::string> object = emitHostObject(module);
+  if (!object)
+    return error(object.error());
+  KernelImage image;
+  image.target = "host";
+  image.source = options.sourceName;
+  image.codeKind = KernelImage::Code::HostObject;
+  image.code = std::move(*object);
+  image.kernels = std::move(kernels);
+  result.image = std::move(image);
+}
+
+} // namespace
+
+CompileResult compile(std::string_view source, const CompileOptions &options) {
+  CompileResult result;
+  Compilation compilation(options, result);
+  const TargetInfo *target = findTarget(options.target);
+  if (!target) {
+    std::string names;
+    for (std::string_view name : targetNames())
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    compilation.error(Fault::Usage, "there is no target '" + options.target + "'", "the targets are " + names, "T0504");
+    return result;
+  }
+  OwningOpRef<ModuleOp> module = compilation.load(source);
+  if (!module || !result.ok())
+    return result;
+  if (options.emit == Emit::Tile) {
+    result.text = Compilation::print(*module);
+    return result;
+  }
+  if (target->gpu)
+    compilation.compileGpu(*module, *target);
+  else
+    compilation.compileHost(*module);
+  return result;
+}
+
+CompileResult check(std::string_view source, const CompileOptions &options) {
+  CompileResult result;
+  ast::File file = frontend::parse(source, options.sourceName, result.diagnostics);
+  if (!result.ok())
+    return result;
+  Compilation compilation(options, result);
+  for (const ast::Kernel &kernel : file.kernels)
+    if (!kernel.isOp && isFullyBound(kernel, options))
+      (void)specialize(file, {kernel.name}, options, compilation.context, result.diagnostics);
+  return result;
+}
+
+std::vector<KernelSignature> signatures(std::string_view source, const CompileOptions &options) {
+  std::vector<Diagnostic> ignored;
+  ast::File file = frontend::parse(source, options.sourceName, ignored);
+  std::vector<KernelSignature> list;
+  for (const ast::Kernel &kernel : file.kernels) {
+    KernelSignature signature{kernel.name, kernel.isOp, {}, {}};
+    for (const ast::Param &param : kernel.params) {
+      ParamSignature entry;
+      entry.name = param.name;
+      entry.isTensor = param.isTensor;
+      entry.optional = param.defaultValue && param.defaultValue->kind == ast::Expr::Kind::None;
+      entry.mode = param.mode == ast::Mode::Out     ? ParamMode::Out
+                   : param.mode == ast::Mode::InOut ? ParamMode::InOut
+                   : param.mode == ast::Mode::Accum ? ParamMode::Accum
+                                                    : ParamMode::In;
+      entry.clearFirst = param.mode == ast::Mode::Accum && param.defaultValue;
+      signature.params.push_back(std::move(entry));
+    }
+    for (const ast::StaticParam &param : kernel.staticParams)
+      signature.compileTime.push_back(param.name);
+    list.push_back(std::move(signature));
+  }
+  return list;
+}
+
+} // namespace tessera
