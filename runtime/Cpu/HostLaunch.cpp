@@ -15,6 +15,8 @@ namespace tessera {
 namespace {
 
 constexpr int64_t kAlign = 64;
+/// No thread has a tebibyte; a larger request is an error without asking the allocator.
+constexpr int64_t kMaxScratch = int64_t(1) << 40;
 
 struct Free {
   void operator()(void *memory) const { std::free(memory); }
@@ -28,7 +30,7 @@ Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots
   int threads = pool.size();
   Error outOfMemory{Fault::Machine, fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
                     "choose smaller tiles or fewer threads", "T0623"};
-  if (scratchBytes < 0 || scratchBytes > INT64_MAX - kAlign)
+  if (scratchBytes < 0 || scratchBytes > kMaxScratch)
     return outOfMemory;
   size_t size = static_cast<size_t>((std::max<int64_t>(scratchBytes, 1) + kAlign - 1) / kAlign * kAlign);
   // Any worker may take any chunk, so every worker of the pool has its own scratch even when there are fewer programs.
