@@ -41,7 +41,7 @@ public:
         }
       }
       if (slot >= parameters.size()) {
-        emitter.error(argument.at, "T0220", fmt::format("'{}' takes {} arguments, found {}", name, parameters.size(), arguments.size()), fmt::format("its arguments: {}", list(parameters)));
+        emitter.error(argument.at, "T0220", fmt::format("'{}' takes {}, found {}", name, countOf(parameters.size(), "argument"), arguments.size()), fmt::format("its arguments: {}", list(parameters)));
         return false;
       }
       if (bound[slot]) {
@@ -117,8 +117,8 @@ private:
 constexpr std::string_view kMath[] = {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "trunc", "abs"};
 constexpr std::string_view kExtrema[] = {"max", "min", "maxnum", "minnum"};
 constexpr std::string_view kReductions[] = {"sum", "any", "all"};
-constexpr std::string_view kOthers[] = {"where", "clamp", "fma", "pow", "ceildiv", "zeros", "full", "iota", "reshape", "permute", "broadcast", "dot", "sum_type", "stack", "split", "uniform"};
-constexpr std::string_view kUnsupported[] = {"argmax", "argmin", "topk", "sort", "cumsum", "scan", "reduce", "concat", "take", "paged", "histogram", "print", "assume", "bitcast",
+constexpr std::string_view kOthers[] = {"where", "clamp", "fma", "pow", "ceildiv", "zeros", "full", "iota", "reshape", "permute", "broadcast", "dot", "sum_type", "stack", "split", "uniform", "argmax", "argmin"};
+constexpr std::string_view kUnsupported[] = {"topk", "sort", "cumsum", "scan", "reduce", "concat", "take", "paged", "histogram", "print", "assume", "bitcast",
                                              "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_exchange", "atomic_and", "atomic_or", "atomic_xor", "scaled_dot"};
 
 } // namespace
@@ -279,6 +279,21 @@ static Value callShaped(Emitter &e, const std::string &name, Call &call, At at) 
   return e.permute(tile, axes, at);
 }
 
+/// argmax, argmin: the lowest position that holds the extremum, or a NaN.
+static Value argExtremum(Emitter &e, bool isMax, const Value &x, int64_t axis, At at) {
+  Value best = e.reduce(isMax ? "max" : "min", x, axis, at);
+  if (best.isPoison())
+    return best;
+  Value wide = e.expandDims(best, axis, at);
+  Value here = e.binary(Operator::Eq, x, wide, at);
+  if (isFloat(x.dtype))
+    here = e.logical(false, here, e.binary(Operator::Ne, x, x, at), at);
+  Value position = e.iota(Value::of(x.shape()[axis]), at);
+  for (int64_t d = axis + 1; d < int64_t(x.shape().size()); ++d)
+    position = e.expandDims(position, position.shape().size(), at);
+  return e.reduce("min", e.select(here, position, Value::of(x.shape()[axis]), at), axis, at);
+}
+
 static Value callReduction(Emitter &e, const std::string &name, Call &call, At at) {
   if (!call.bind({"x", "axis"}, 1))
     return Value::poison();
@@ -319,6 +334,12 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
       return Value::poison();
     std::optional<DType> type = call.type(0);
     return type ? Value::of(sumType(*type)) : Value::poison();
+  }
+  if (name == "argmax" || name == "argmin") {
+    if (!call.bind({"x", "axis"}, 2))
+      return Value::poison();
+    std::optional<int64_t> axis = call.integer(1);
+    return axis ? argExtremum(e, name == "argmax", call[0], *axis, at) : Value::poison();
   }
   if (name == "uniform")
     return call.bind({"seed", "n"}, 2) ? uniform(e, call[0], call[1], at) : Value::poison();

@@ -36,7 +36,7 @@ bool Emitter::isViewIndexing(const View &view, ArrayRef<Index> indices) {
 
 Value Emitter::subview(const View &view, ArrayRef<Index> indices, At at) {
   if (indices.size() > view.extents.size())
-    return error(at, "T0304", fmt::format("'{}' has {} dimensions here, found {} indices", view.param, view.extents.size(), indices.size()), "");
+    return error(at, "T0304", fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"), indices.size()), "");
   View result{.value = {}, .dtype = view.dtype, .mode = view.mode, .param = view.param, .extents = {}};
   SmallVector<mlir::Value> bounds;
   SmallVector<int32_t> kinds;
@@ -65,7 +65,7 @@ Value Emitter::subview(const View &view, ArrayRef<Index> indices, At at) {
       result.extents.push_back({});
       shape.push_back(ShapedType::kDynamic);
     } else {
-      error(index.at, "T0304", fmt::format("'{}' of {} dimensions is taken as a view here, which allows only scalars, '..' and ranges a..b", view.param, view.extents.size()),
+      error(index.at, "T0304", fmt::format("'{}' of {} is taken as a view here, which allows only scalars, '..' and ranges a..b", view.param, countOf(view.extents.size(), "dimension")),
             "take the view first and slice it then: x[lo..hi][i +: W]; or give every dimension an index");
       good = false;
     }
@@ -98,7 +98,7 @@ static bool mergeIndexTile(SmallVector<int64_t> &shape, std::vector<std::string>
 
 std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, At at) {
   if (indices.size() != view.extents.size()) {
-    error(at, "T0304", fmt::format("'{}' has {} dimensions here, found {} indices", view.param, view.extents.size(), indices.size()), "");
+    error(at, "T0304", fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"), indices.size()), "");
     return std::nullopt;
   }
   Slice slice;
@@ -221,7 +221,7 @@ void Emitter::store(const Slice &slice, const Value &value, At at) {
     return;
   }
   if (value.isData() && value.shape().size() > slice.shape.size()) {
-    error(at, "T0310", fmt::format("a slice of {} dimensions is assigned {}", slice.shape.size(), describe(value)), "");
+    error(at, "T0310", fmt::format("a slice of {} is assigned {}", countOf(slice.shape.size(), "dimension"), describe(value)), "");
     return;
   }
   Value stored = value.isData() ? broadcast(widen(value, view.dtype, at), slice.shape, slice.origins, at)

@@ -28,6 +28,16 @@ SourcePlace Emitter::placeOf(At at) const {
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
+std::string countOf(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// A float constant as one would write it.
+static std::string realText(double value) {
+  std::string text = fmt::format("{}", value);
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+}
+
 Value Emitter::error(At at, std::string code, std::string message, std::string remedy) {
   ++errors;
   Diagnostic diagnostic;
@@ -52,6 +62,10 @@ void Emitter::note(At at, std::string message) {
 }
 
 void Emitter::warn(At at, std::string code, std::string message, std::string remedy) {
+  // One warning for a place: the same two extents meet again when the operands are stretched.
+  for (const Diagnostic &other : diagnostics)
+    if (other.code == code && other.place == placeOf(at))
+      return;
   int before = errors;
   size_t count = diagnostics.size();
   error(at, std::move(code), std::move(message), std::move(remedy));
@@ -76,7 +90,7 @@ std::string Emitter::describe(const Value &value) const {
   case Value::Kind::Nothing: return "nothing";
   case Value::Kind::None: return "None";
   case Value::Kind::Integer: return fmt::format("the constant {}", value.integer);
-  case Value::Kind::Real: return fmt::format("the constant {}", value.real);
+  case Value::Kind::Real: return "the constant " + realText(value.real);
   case Value::Kind::Boolean: return fmt::format("the constant {}", value.boolean);
   case Value::Kind::Type: return fmt::format("the type {}", nameOf(value.dtype));
   case Value::Kind::Function: return "a function";

@@ -31,6 +31,9 @@ enum class Operator : uint8_t { Add, Sub, Mul, Div, Rem, BitAnd, BitOr, BitXor, 
 std::string_view spelling(Operator op);
 bool isComparison(Operator op);
 
+/// `1 argument`, `2 arguments`.
+std::string countOf(size_t count, std::string_view what);
+
 /// Modes of a written conversion `T(x, saturate = true)`.
 struct ConvertModes {
   bool saturate = false, ieeeOverflow = false;

@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// Emits one verified `tile.kernel` for each of `kernels` of `file` under `options` (bindings, tensor facts).  Errors and warnings go to
+/// Emits one verified `tile.kernel` for each of `kernels` of `file`, which was parsed without errors, under `options` (bindings, tensor facts).  Errors and warnings go to
 /// `diagnostics` in source order; null after an error.  Never aborts on what a program says.  Loads the dialects it needs into `context`.
 mlir::OwningOpRef<mlir::ModuleOp> specialize(const ast::File &file, llvm::ArrayRef<std::string> kernels, const CompileOptions &options,
                                              mlir::MLIRContext &context, std::vector<Diagnostic> &diagnostics);

@@ -177,12 +177,12 @@ void Specializer::checkFacts(const ast::Param &param, const TensorFacts &facts, 
     error(place, "T0406", fmt::format("'{}' has elements of {}, found an argument of {}", param.name, nameOf(dtype), nameOf(*facts.dtype)), "");
   size_t rank = param.extents.size();
   if (!facts.shape.empty() && facts.shape.size() != rank)
-    error(place, "T0406", fmt::format("'{}' has {} dimensions, found an argument of {}", param.name, rank, facts.shape.size()), "");
+    error(place, "T0406", fmt::format("'{}' has {}, found an argument of {}", param.name, countOf(rank, "dimension"), facts.shape.size()), "");
   const TensorContract &contract = facts.contract;
   auto divisorsFit = [&](const std::vector<int64_t> &d) { return d.empty() || (d.size() == rank && llvm::all_of(d, [](int64_t n) { return n >= 1; })); };
   bool alignFits = contract.align >= 1 && (contract.align & (contract.align - 1)) == 0;
   if (!alignFits || contract.unitDim < -1 || contract.unitDim >= int64_t(rank) || !divisorsFit(contract.strideDiv) || !divisorsFit(contract.extentDiv))
-    error(place, "T0406", fmt::format("the contract of '{}' does not fit its {} dimensions", param.name, rank), "");
+    error(place, "T0406", fmt::format("the contract of '{}' does not fit its {}", param.name, countOf(rank, "dimension")), "");
 }
 
 void Specializer::bindParams() {

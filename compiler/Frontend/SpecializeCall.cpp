@@ -98,7 +98,7 @@ static std::string messageOf(const ast::CallExpr &call, const char *otherwise) {
 Value Specializer::evalStaticAssert(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.empty() || call.arguments.size() > 2)
-    return error(place, "T0220", fmt::format("'static_assert' takes a condition and a text, found {} arguments", call.arguments.size()), "");
+    return error(place, "T0220", fmt::format("'static_assert' takes a condition and a text, found {}", countOf(call.arguments.size(), "argument")), "");
   Value value = eval(*call.arguments[0].value);
   if (value.isPoison())
     return value;
@@ -114,7 +114,7 @@ Value Specializer::evalStaticAssert(const ast::CallExpr &call) {
 Value Specializer::evalAssert(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.empty() || call.arguments.size() > 2)
-    return error(place, "T0220", fmt::format("'assert' takes a condition and a text, found {} arguments", call.arguments.size()), "");
+    return error(place, "T0220", fmt::format("'assert' takes a condition and a text, found {}", countOf(call.arguments.size(), "argument")), "");
   Value value = eval(*call.arguments[0].value);
   if (value.isPoison())
     return value;
@@ -129,7 +129,7 @@ Value Specializer::evalAssert(const ast::CallExpr &call) {
 Value Specializer::evalInside(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.size() != 1)
-    return error(place, "T0220", fmt::format("'inside' takes one place x[...], found {} arguments", call.arguments.size()), "");
+    return error(place, "T0220", fmt::format("'inside' takes one place x[...], found {}", countOf(call.arguments.size(), "argument")), "");
   std::optional<Slice> part = evalPlace(*call.arguments[0].value, "'inside'");
   return part ? inside(*part, place) : Value::poison();
 }
@@ -154,7 +154,7 @@ Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, A
     else
       slot = llvm::find_if(body.params, [&](const ast::FnParam &p) { return p.name == argument.name; }) - body.params.begin();
     if (slot >= bound.size())
-      return argument.name.empty() ? error(argument.at, "T0220", fmt::format("'{}' takes {} arguments, found {}", function->name, bound.size(), arguments.size()), "")
+      return argument.name.empty() ? error(argument.at, "T0220", fmt::format("'{}' takes {}, found {}", function->name, countOf(bound.size(), "argument"), arguments.size()), "")
                                    : error(argument.at, "T0220", fmt::format("'{}' has no parameter '{}'", function->name, argument.name), "");
     if (bound[slot])
       return error(argument.at, "T0220", fmt::format("the parameter '{}' of '{}' is given twice", body.params[slot].name, function->name), "");
@@ -301,8 +301,8 @@ Value Specializer::bindPattern(const ast::FnParam &param, const Argument &argume
     return error(at(param.range), "T0225", "'..' in a shape pattern is part of the language, but this version does not compile it yet", "");
   size_t rank = value.isView() ? value.view->extents.size() : value.isData() ? value.shape().size() : 0;
   if ((!value.isView() && !value.isData()) || rank != param.extents.size())
-    return error(argument.at, "T0221", fmt::format("'{}' of '{}' takes {} dimensions, found {}{}", param.name, function, param.extents.size(), describe(value),
-                                                   value.isView() ? fmt::format(" of {} dimensions", rank) : std::string()),
+    return error(argument.at, "T0221", fmt::format("'{}' of '{}' takes {}, found {}{}", param.name, function, countOf(param.extents.size(), "dimension"), describe(value),
+                                                   value.isView() ? " of " + countOf(rank, "dimension") : std::string()),
                  "index it: x[b, h] gives a view of the rest");
   // The callee's names replace the caller's, on a copy.
   if (value.isView())

@@ -53,7 +53,7 @@ Value Specializer::eval(const ast::Expr &expr) {
   if (!spend(place))
     return Value::poison();
   switch (expr.kind) {
-  case K::Error: return Value::poison();
+  case K::Error: ++errors; return Value::poison(); // the parser has said why
   case K::Integer: {
     uint64_t value = expr.as<ast::IntegerExpr>().value;
     if (value > uint64_t(INT64_MAX))
@@ -110,13 +110,15 @@ bool Specializer::isShadowed(const std::string &name) {
 Value Specializer::evalName(const ast::NameExpr &name) {
   if (Variable *variable = environment.find(name.name))
     return variable->value;
-  if (auto known = constants.find(name.name); known != constants.end())
+  if (auto known = constants.find(name.name); known != constants.end()) {
+    if (known->second.kind == Value::Kind::Nothing)
+      known->second = error(at(name.range), "T0222", fmt::format("the constant '{}' is defined by itself", name.name), "");
     return known->second;
+  }
   for (const ast::Constant &constant : file.constants) {
     if (constant.name != name.name)
       continue;
-    // Poison until it is known, so that a constant that names itself ends.
-    constants[name.name] = Value::poison();
+    constants[name.name] = Value::nothing(); // until it is known
     Environment outer;
     std::swap(outer, environment);
     Value value = eval(*constant.value);
@@ -394,7 +396,7 @@ std::optional<Slice> Specializer::evalPlace(const ast::Expr &expr, const char *w
     return std::nullopt;
   }
   if (isViewIndexing(*base.view, indices)) {
-    error(at(index.range), "T0304", fmt::format("{} takes one index for each of the {} dimensions of '{}'", what, base.view->extents.size(), base.view->param), "");
+    error(at(index.range), "T0304", fmt::format("{} takes one index for each dimension of '{}', found {} for {}", what, base.view->param, indices.size(), base.view->extents.size()), "");
     return std::nullopt;
   }
   return slice(*base.view, indices, at(index.range));

@@ -239,7 +239,8 @@ bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
   if (failed() || !declareArguments(module))
     return false;
   environment.push();
-  environment.declare("$alive", {literalOf(Value::of(true), DType::Bool, at(kernel->nameRange)), true});
+  if (needsAlive(kernel->body))
+    environment.declare("$alive", {literalOf(Value::of(true), DType::Bool, at(kernel->nameRange)), true});
   runBlock(kernel->body);
   environment.pop();
   tile::ReturnOp::create(builder, loc(at(kernel->range)));

@@ -45,7 +45,7 @@ std::optional<LaunchValue> Specializer::launch(const ast::Expr &expr) {
   using K = ast::Expr::Kind;
   At place = at(expr.range);
   switch (expr.kind) {
-  case K::Error: return std::nullopt;
+  case K::Error: ++errors; return std::nullopt;
   case K::Integer:
   case K::Float:
   case K::Bool:
@@ -204,7 +204,7 @@ std::optional<LaunchValue> Specializer::launchCall(const ast::CallExpr &call) {
     operands.push_back(std::move(*value));
   }
   if (operands.size() != entry->second) {
-    error(place, "T0220", fmt::format("'{}' takes {} arguments here, found {}", entry->first, entry->second, operands.size()), "");
+    error(place, "T0220", fmt::format("'{}' takes {} here, found {}", entry->first, countOf(entry->second, "argument"), operands.size()), "");
     return std::nullopt;
   }
   if (llvm::all_of(operands, [](const LaunchValue &v) { return v.constant.has_value(); })) {

@@ -115,6 +115,34 @@ static std::vector<std::string> unique(std::vector<std::string> names) {
   return names;
 }
 
+/// The `if` of a statement, null for other statements.
+static const ast::IfExpr *asIf(const ast::Stmt &statement) {
+  if (statement.kind != ast::Stmt::Kind::Expression || statement.as<ast::ExprStmt>().value->kind != ast::Expr::Kind::If)
+    return nullptr;
+  return &statement.as<ast::ExprStmt>().value->as<ast::IfExpr>();
+}
+
+bool needsAlive(const ast::Block &body) {
+  for (const ast::StmtPtr &statement : body.statements) {
+    const ast::IfExpr *branch = asIf(*statement);
+    if (!branch)
+      continue;
+    bool thenMay = hasReturn(branch->thenBlock), elseMay = branch->elseBlock && hasReturn(*branch->elseBlock);
+    bool thenDoes = alwaysReturns(branch->thenBlock), elseDoes = branch->elseBlock && alwaysReturns(*branch->elseBlock);
+    // Nested returns: the outer `if` has to ask.
+    auto isFlat = [](const ast::Block &b) {
+      return llvm::none_of(b.statements, [](const ast::StmtPtr &s) {
+        Scan scan;
+        scan.statement(*s);
+        return s->kind != ast::Stmt::Kind::Return && scan.hasReturn;
+      });
+    };
+    if ((thenMay && (!thenDoes || !isFlat(branch->thenBlock))) || (elseMay && (!elseDoes || !isFlat(*branch->elseBlock))))
+      return true;
+  }
+  return false;
+}
+
 std::vector<std::string> assignedNames(ArrayRef<const ast::Block *> blocks) {
   Scan scan;
   for (const ast::Block *block : blocks)
@@ -138,12 +166,9 @@ Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &st
       *value = eval(*statement.as<ast::ExprStmt>().value);
       return Flow::Next;
     }
-    if (isExpression && statement.as<ast::ExprStmt>().value->kind == ast::Expr::Kind::If) {
-      const auto &branch = statement.as<ast::ExprStmt>().value->as<ast::IfExpr>();
-      bool returns = active.empty() && loopDepth == 0 && (hasReturn(branch.thenBlock) || (branch.elseBlock && hasReturn(*branch.elseBlock)));
-      if (returns)
-        return runIf(branch, statements, i + 1);
-    }
+    if (const ast::IfExpr *branch = asIf(statement))
+      if (active.empty() && loopDepth == 0 && (hasReturn(branch->thenBlock) || (branch->elseBlock && hasReturn(*branch->elseBlock))))
+        return runIf(*branch, statements, i + 1);
     if (runStatement(statement) == Flow::Returned)
       return Flow::Returned;
   }
@@ -187,8 +212,16 @@ Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vecto
         runStatements(statements, next, nullptr);
       return Value::nothing();
     };
-    control.branch(truth, unique(std::move(scan.assigned)), [&] { return side(&branch.thenBlock, restInThen); },
-                   [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr, restInElse); }, /*isValue=*/false, at(branch.range));
+    auto thenSide = [&] { return side(&branch.thenBlock, restInThen); };
+    auto elseSide = [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr, restInElse); };
+    std::vector<std::string> assigned = unique(std::move(scan.assigned));
+    if (restInElse && branch.thenBlock.statements.size() == 1) {
+      // `if c { return }`: the rest runs under `not c`, and there is no else.
+      Value live = logicalNot(Value::data(truth, DType::Bool), at(branch.condition->range));
+      control.branch(live.ssa, assigned, elseSide, thenSide, /*isValue=*/false, at(branch.range));
+    } else {
+      control.branch(truth, assigned, thenSide, elseSide, /*isValue=*/false, at(branch.range));
+    }
     if (restInThen || restInElse)
       return Flow::Next;
     if (thenReturns && elseReturns)

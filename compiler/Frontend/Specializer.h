@@ -37,6 +37,9 @@ std::vector<std::string> assignedNames(llvm::ArrayRef<const ast::Block *> blocks
 /// Whether the block returns on every path, as far as its last statement tells.
 bool alwaysReturns(const ast::Block &block);
 
+/// Whether a kernel's returns need the hidden variable that says whether the program instance goes on.
+bool needsAlive(const ast::Block &body);
+
 class Specializer : public Emitter {
 public:
   Specializer(const ast::File &file, const CompileOptions &options, mlir::MLIRContext *context, std::vector<Diagnostic> &diagnostics);
