@@ -35,6 +35,9 @@ struct CompileOptions {
   std::string kernel;                 ///< empty: every kernel that is fully bound
   std::vector<Binding> bindings;
   std::vector<TensorFacts> tensors;   ///< a parameter not named: present unless optional, default contract
+  /// Tensors without facts: take for granted that the base address is a multiple of 16 bytes, the last dimension has stride 1, and, from
+  /// rank 2 on, rows are multiples of 16 bytes.  The image says so and the launcher checks it.
+  bool alignedTensors = false;
   std::string target = "sm_90a";      ///< a name of the target table, or `host`
   Emit emit = Emit::Image;
   bool lineInfo = true;

@@ -46,6 +46,21 @@ static bool clearsFirst(const ast::Param &param) {
   return param.mode == ast::Mode::Accum && param.defaultValue && param.defaultValue->kind == ast::Expr::Kind::Integer;
 }
 
+/// What CompileOptions::alignedTensors promises: rows of the last dimension lie side by side, in pieces of 16 bytes.
+static TensorContract alignedContract(size_t rank, int64_t elementBytes) {
+  TensorContract contract;
+  contract.align = 16;
+  if (rank == 0)
+    return contract;
+  int64_t piece = 16 / elementBytes;
+  contract.unitDim = int64_t(rank) - 1;
+  contract.strideDiv.assign(rank, piece);
+  contract.strideDiv.back() = 1;
+  contract.extentDiv.assign(rank, 1);
+  contract.extentDiv.back() = rank > 1 ? piece : 1;
+  return contract;
+}
+
 DictionaryAttr Specializer::argumentAttributes(const ast::Param &param, DType dtype, ArrayRef<LaunchValue> extents) {
   NamedAttrList attributes;
   attributes.set(tile::kNameAttr, builder.getStringAttr(param.name));
@@ -60,9 +75,11 @@ DictionaryAttr Specializer::argumentAttributes(const ast::Param &param, DType dt
   if (clearsFirst(param))
     attributes.set(tile::kClearAttr, builder.getUnitAttr());
   const TensorFacts *facts = factsOf(param.name);
-  if (!facts)
-    return attributes.getDictionary(context);
-  const TensorContract &contract = facts->contract;
+  TensorContract contract;
+  if (facts)
+    contract = facts->contract;
+  else if (options.alignedTensors)
+    contract = alignedContract(extents.size(), sizeOf(dtype));
   if (contract.align > 1)
     attributes.set(tile::kAlignAttr, builder.getI64IntegerAttr(contract.align));
   if (contract.unitDim >= 0)

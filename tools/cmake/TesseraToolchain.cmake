@@ -40,3 +40,13 @@ include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 # links either; executables do, so that objects are compiled once and linked both ways.
 add_library(tessera_llvm INTERFACE)
 target_link_libraries(tessera_llvm INTERFACE MLIR LLVM)
+
+# The archives, by path: the imported MLIR targets would drag the shared library in beside them, and two copies of LLVM in one process abort.
+add_library(tessera_llvm_static INTERFACE)
+if(TESSERA_STATIC_CLI)
+  file(GLOB tessera_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
+  list(FILTER tessera_mlir_archives EXCLUDE REGEX "libMLIR(CAPI|Test|ExecutionEngine|.*Runtime|MlirOpt|Lsp|Pdll)")
+  file(GLOB tessera_llvm_archives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+  target_link_libraries(tessera_llvm_static INTERFACE -Wl,--start-group ${tessera_mlir_archives} ${tessera_llvm_archives} -Wl,--end-group
+                        -Wl,--gc-sections -static-libstdc++ -static-libgcc z zstd dl pthread m)
+endif()

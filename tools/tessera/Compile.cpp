@@ -16,6 +16,7 @@ namespace {
 struct CompileCommand {
   SharedOptions shared;
   std::string target = "sm_90a", emit, output = "-", report;
+  bool anyLayout = false;
 };
 
 const std::map<std::string, Emit> &stages() {
@@ -57,6 +58,7 @@ int runCompile(const CompileCommand &command) {
     return report.finish(&options.error());
   options->target = command.target;
   options->emit = chooseStage(command);
+  options->alignedTensors = !command.anyLayout;
   bool binary = options->emit == Emit::Cubin || options->emit == Emit::Image || options->emit == Emit::Object;
   Error toTerminal{Fault::Usage, "binary output would go to the terminal", "write -o FILE", "T0643"};
   if (binary && command.output == "-" && isatty(STDOUT_FILENO))
@@ -110,6 +112,8 @@ void addCompile(CLI::App &app, int &exitCode) {
       ->expected(0, 1)
       ->default_str("text")
       ->check(CLI::IsMember({"text", "json"}));
+  command->add_flag("--any-layout", state->anyLayout,
+                    "code for tensors of any strides and alignment (default: rows lie side by side and start at multiples of 16 bytes; the launcher checks)");
   command->footer("Examples:\n"
                   "  tessera compile attention.tile -k attention_forward -D causal=true --target sm_90a -o a.ptx\n"
                   "  tessera compile linear.tile -k linear_forward -D act=gelu --emit tile");
