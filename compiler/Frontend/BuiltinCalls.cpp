@@ -20,7 +20,8 @@ public:
   Call(Emitter &emitter, std::string name, ArrayRef<Argument> arguments, At at)
       : emitter(emitter), name(std::move(name)), arguments(arguments), at(at) {}
 
-  /// Matches arguments to parameters; those after `required` may be absent.  False after an error (or for a poison argument).
+  /// Matches arguments to parameters; those after `required` may be absent.  False after an error (or for a poison
+  /// argument).
   bool bind(std::initializer_list<const char *> parameters, size_t required) {
     bound.assign(parameters.size(), nullptr);
     size_t next = 0;
@@ -36,23 +37,29 @@ public:
           ++slot;
         }
         if (slot == parameters.size()) {
-          emitter.error(argument.at, "T0220", fmt::format("'{}' has no argument '{}'", name, argument.name), fmt::format("its arguments: {}", list(parameters)));
+          emitter.error(argument.at, "T0220", fmt::format("'{}' has no argument '{}'", name, argument.name),
+                        fmt::format("its arguments: {}", list(parameters)));
           return false;
         }
       }
       if (slot >= parameters.size()) {
-        emitter.error(argument.at, "T0220", fmt::format("'{}' takes {}, found {}", name, countOf(parameters.size(), "argument"), arguments.size()), fmt::format("its arguments: {}", list(parameters)));
+        emitter.error(
+            argument.at, "T0220",
+            fmt::format("'{}' takes {}, found {}", name, countOf(parameters.size(), "argument"), arguments.size()),
+            fmt::format("its arguments: {}", list(parameters)));
         return false;
       }
       if (bound[slot]) {
-        emitter.error(argument.at, "T0220", fmt::format("the argument '{}' of '{}' is given twice", *(parameters.begin() + slot), name), "");
+        emitter.error(argument.at, "T0220",
+                      fmt::format("the argument '{}' of '{}' is given twice", *(parameters.begin() + slot), name), "");
         return false;
       }
       bound[slot] = &argument;
     }
     for (size_t i = 0; i < required; ++i)
       if (!bound[i]) {
-        emitter.error(at, "T0220", fmt::format("'{}' needs the argument '{}'", name, *(parameters.begin() + i)), fmt::format("its arguments: {}", list(parameters)));
+        emitter.error(at, "T0220", fmt::format("'{}' needs the argument '{}'", name, *(parameters.begin() + i)),
+                      fmt::format("its arguments: {}", list(parameters)));
         return false;
       }
     return llvm::none_of(arguments, [](const Argument &a) { return a.value.isPoison(); });
@@ -66,14 +73,18 @@ public:
   std::optional<DType> type(size_t i) {
     if ((*this)[i].isType())
       return (*this)[i].dtype;
-    emitter.error(place(i), "T0218", fmt::format("'{}' takes an element type here, found {}", name, emitter.describe((*this)[i])), "for instance f32");
+    emitter.error(place(i), "T0218",
+                  fmt::format("'{}' takes an element type here, found {}", name, emitter.describe((*this)[i])),
+                  "for instance f32");
     return std::nullopt;
   }
   /// The compile-time integer in slot `i`.
   std::optional<int64_t> integer(size_t i) {
     if ((*this)[i].isInteger())
       return (*this)[i].integer;
-    emitter.error(place(i), "T0302", fmt::format("'{}' takes a compile-time integer here, found {}", name, emitter.describe((*this)[i])), "");
+    emitter.error(place(i), "T0302",
+                  fmt::format("'{}' takes a compile-time integer here, found {}", name, emitter.describe((*this)[i])),
+                  "");
     return std::nullopt;
   }
   /// The shape `[BM, BN]` in slot `i`.
@@ -81,14 +92,18 @@ public:
     const Value &value = (*this)[i];
     Emitter::Shape shape;
     if (!value.isTuple()) {
-      emitter.error(place(i), "T0307", fmt::format("'{}' takes a shape here, found {}", name, emitter.describe(value)), "write [N] or [M, N]");
+      emitter.error(place(i), "T0307", fmt::format("'{}' takes a shape here, found {}", name, emitter.describe(value)),
+                    "write [N] or [M, N]");
       return std::nullopt;
     }
     for (const Value &extent : value.elements) {
       if (extent.isPoison())
         return std::nullopt;
       if (!extent.isInteger()) {
-        emitter.error(place(i), "T0307", fmt::format("the extents of a tile are compile-time integers, found {}", emitter.describe(extent)), "make it a compile-time parameter: kernel k<W = 64>");
+        emitter.error(
+            place(i), "T0307",
+            fmt::format("the extents of a tile are compile-time integers, found {}", emitter.describe(extent)),
+            "make it a compile-time parameter: kernel k<W = 64>");
         return std::nullopt;
       }
       shape.extents.push_back(extent.integer);
@@ -114,29 +129,40 @@ private:
   SmallVector<const Argument *> bound;
 };
 
-constexpr std::string_view kMath[] = {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "trunc", "abs"};
+constexpr std::string_view kMath[] = {"exp",  "exp2", "log",   "log2", "sqrt",  "rsqrt", "sin", "cos",
+                                      "tanh", "erf",  "floor", "ceil", "round", "trunc", "abs"};
 constexpr std::string_view kExtrema[] = {"max", "min", "maxnum", "minnum"};
 constexpr std::string_view kReductions[] = {"sum", "any", "all"};
-constexpr std::string_view kOthers[] = {"where", "clamp", "fma", "pow", "ceildiv", "zeros", "full", "iota", "reshape", "permute", "broadcast", "dot", "sum_type", "stack", "split", "uniform", "argmax", "argmin"};
-constexpr std::string_view kUnsupported[] = {"topk", "sort", "cumsum", "scan", "reduce", "concat", "take", "paged", "histogram", "print", "assume", "bitcast",
-                                             "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_exchange", "atomic_and", "atomic_or", "atomic_xor", "scaled_dot"};
+constexpr std::string_view kOthers[] = {"where",    "clamp", "fma",     "pow",     "ceildiv",   "zeros",
+                                        "full",     "iota",  "reshape", "permute", "broadcast", "dot",
+                                        "sum_type", "stack", "split",   "uniform", "argmax",    "argmin"};
+constexpr std::string_view kUnsupported[] = {
+    "topk",       "sort",       "cumsum",          "scan",       "reduce",    "concat",     "take",
+    "paged",      "histogram",  "print",           "assume",     "bitcast",   "atomic_add", "atomic_max",
+    "atomic_min", "atomic_cas", "atomic_exchange", "atomic_and", "atomic_or", "atomic_xor", "scaled_dot"};
 
 } // namespace
 
 bool isBuiltinFunction(std::string_view name) {
-  return llvm::is_contained(kMath, name) || llvm::is_contained(kExtrema, name) || llvm::is_contained(kReductions, name) ||
-         llvm::is_contained(kOthers, name) || llvm::is_contained(kUnsupported, name);
+  return llvm::is_contained(kMath, name) || llvm::is_contained(kExtrema, name) ||
+         llvm::is_contained(kReductions, name) || llvm::is_contained(kOthers, name) ||
+         llvm::is_contained(kUnsupported, name);
 }
 
 std::optional<Value> builtinConstant(std::string_view name) {
-  if (name == "inf") return Value::of(std::numeric_limits<double>::infinity());
-  if (name == "nan") return Value::of(std::numeric_limits<double>::quiet_NaN());
-  if (name == "log2e") return Value::of(1.4426950408889634074);
-  if (name == "ln2") return Value::of(0.69314718055994530942);
+  if (name == "inf")
+    return Value::of(std::numeric_limits<double>::infinity());
+  if (name == "nan")
+    return Value::of(std::numeric_limits<double>::quiet_NaN());
+  if (name == "log2e")
+    return Value::of(1.4426950408889634074);
+  if (name == "ln2")
+    return Value::of(0.69314718055994530942);
   return std::nullopt;
 }
 
-/// stack(a, b, axis = k): a new dimension of extent 2 at `axis`, chosen by its index.  Exact: nothing is computed with the elements.
+/// stack(a, b, axis = k): a new dimension of extent 2 at `axis`, chosen by its index.  Exact: nothing is computed with
+/// the elements.
 static Value stack(Emitter &e, Value a, Value b, int64_t axis, At at) {
   Value pair[2] = {std::move(a), std::move(b)};
   for (const Value &v : pair)
@@ -153,8 +179,8 @@ static Value stack(Emitter &e, Value a, Value b, int64_t axis, At at) {
   return e.select(first, e.expandDims(pair[0], axis, at), e.expandDims(pair[1], axis, at), at);
 }
 
-/// split(x, axis = k): the slices along `axis` as a tuple.  Each is picked out by a reduction whose other elements are neutral, and
-/// exact for every element, NaN and -0 included.
+/// split(x, axis = k): the slices along `axis` as a tuple.  Each is picked out by a reduction whose other elements are
+/// neutral, and exact for every element, NaN and -0 included.
 static Value split(Emitter &e, const Value &x, int64_t axis, At at) {
   if (!x.isTile())
     return e.notAValue(x, at, "a tile in 'split'");
@@ -171,10 +197,14 @@ static Value split(Emitter &e, const Value &x, int64_t axis, At at) {
   for (int64_t i = 0; i < count; ++i) {
     Value here = e.binary(Operator::Eq, position, Value::of(i), at);
     bool isFloating = isFloat(x.dtype);
-    Value neutral = isFloating ? Value::of(std::numeric_limits<double>::quiet_NaN()) : x.dtype == DType::Bool ? Value::of(false) : Value::of(int64_t(0));
+    Value neutral = isFloating               ? Value::of(std::numeric_limits<double>::quiet_NaN())
+                    : x.dtype == DType::Bool ? Value::of(false)
+                                             : Value::of(int64_t(0));
     Value wide = isFp8(x.dtype) ? e.convert(x, DType::F32, at) : x;
     Value masked = e.select(here, wide, neutral, at);
-    Value part = isFloating ? e.reduce("maxnum", masked, axis, at) : x.dtype == DType::Bool ? e.reduce("any", masked, axis, at) : e.reduce("sum", masked, axis, at);
+    Value part = isFloating               ? e.reduce("maxnum", masked, axis, at)
+                 : x.dtype == DType::Bool ? e.reduce("any", masked, axis, at)
+                                          : e.reduce("sum", masked, axis, at);
     if (part.isPoison())
       return part;
     parts.push_back(e.convert(part, x.dtype, at));
@@ -182,10 +212,15 @@ static Value split(Emitter &e, const Value &x, int64_t axis, At at) {
   return Value::of(std::move(parts));
 }
 
-/// Philox4x32-10 of counter n / 4 under `seed`; word n % 4 as a float in [0, 1).  All in i64 tiles that hold 32-bit words.
+/// Philox4x32-10 of counter n / 4 under `seed`; word n % 4 as a float in [0, 1).  All in i64 tiles that hold 32-bit
+/// words.
 static Value uniform(Emitter &e, const Value &seed, const Value &n, At at) {
-  if (!(seed.isInteger() || (seed.isScalar() && isInteger(seed.dtype))) || !(n.isInteger() || (n.isData() && isInteger(n.dtype))))
-    return e.error(at, "T0214", fmt::format("'uniform' takes an integer seed and integer positions, found {} and {}", e.describe(seed), e.describe(n)), "");
+  if (!(seed.isInteger() || (seed.isScalar() && isInteger(seed.dtype))) ||
+      !(n.isInteger() || (n.isData() && isInteger(n.dtype))))
+    return e.error(at, "T0214",
+                   fmt::format("'uniform' takes an integer seed and integer positions, found {} and {}",
+                               e.describe(seed), e.describe(n)),
+                   "");
   auto number = [](int64_t v) { return Value::of(v); };
   Value position = e.convert(n, DType::U64, at), key = e.convert(seed, DType::U64, at);
   auto low = [&](const Value &v) { return e.binary(Operator::BitAnd, v, number(0xffffffff), at); };
@@ -194,7 +229,8 @@ static Value uniform(Emitter &e, const Value &seed, const Value &n, At at) {
   Value word[4] = {low(counter), high(counter), number(0), number(0)};
   Value keys[2] = {low(key), high(key)};
   for (int round = 0; round < 10; ++round) {
-    Value p0 = e.binary(Operator::Mul, word[0], number(0xD2511F53), at), p1 = e.binary(Operator::Mul, word[2], number(0xCD9E8D57), at);
+    Value p0 = e.binary(Operator::Mul, word[0], number(0xD2511F53), at),
+          p1 = e.binary(Operator::Mul, word[2], number(0xCD9E8D57), at);
     auto mix = [&](const Value &product, const Value &other, const Value &k) {
       Value top = product.isInteger() ? number(int64_t(uint64_t(product.integer) >> 32)) : high(product);
       return e.binary(Operator::BitXor, e.binary(Operator::BitXor, top, other, at), k, at);
@@ -230,7 +266,8 @@ static Value callDot(Emitter &e, ArrayRef<Argument> arguments, At at) {
     else if (word == "fast")
       precision = tile::Precision::Fast;
     else if (word != "exact")
-      return argument.value.isPoison() ? Value::poison() : e.error(argument.at, "T0218", "'precision' is exact, tf32 or fast", "");
+      return argument.value.isPoison() ? Value::poison()
+                                       : e.error(argument.at, "T0218", "'precision' is exact, tf32 or fast", "");
   }
   Call call(e, "dot", plain, at);
   if (!call.bind({"a", "b", "precision"}, 2))
@@ -249,7 +286,8 @@ static Value callShaped(Emitter &e, const std::string &name, Call &call, At at) 
       return Value::poison();
     Value fill = isFull ? call[2] : *type == DType::Bool ? Value::of(false) : Value::of(int64_t(0));
     if (fill.isTile())
-      return e.error(call.place(2), "T0212", fmt::format("'full' takes a scalar, found {}", e.describe(fill)), "write broadcast(t, shape)");
+      return e.error(call.place(2), "T0212", fmt::format("'full' takes a scalar, found {}", e.describe(fill)),
+                     "write broadcast(t, shape)");
     return e.full(fill, *type, *shape, at);
   }
   if (name == "reshape" || name == "broadcast") {
@@ -275,7 +313,8 @@ static Value callShaped(Emitter &e, const std::string &name, Call &call, At at) 
     if (axis.isInteger() && axis.integer >= 0 && axis.integer < rank && seen.insert(axis.integer).second)
       axes.push_back(axis.integer);
   if (!order.isTuple() || int64_t(axes.size()) != rank || int64_t(order.elements.size()) != rank)
-    return e.error(call.place(1), "T0302", fmt::format("'permute' takes every axis of 0..{} once", rank), "for instance permute(t, [1, 0])");
+    return e.error(call.place(1), "T0302", fmt::format("'permute' takes every axis of 0..{} once", rank),
+                   "for instance permute(t, [1, 0])");
   return e.permute(tile, axes, at);
 }
 
@@ -308,7 +347,8 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
   if (llvm::is_contained(kMath, name))
     return call.bind({"x"}, 1) ? e.math(name, call[0], at) : Value::poison();
   if (llvm::is_contained(kExtrema, name)) {
-    bool isReduction = arguments.size() < 2 || llvm::any_of(arguments, [](const Argument &a) { return a.name == "axis"; });
+    bool isReduction =
+        arguments.size() < 2 || llvm::any_of(arguments, [](const Argument &a) { return a.name == "axis"; });
     if (isReduction)
       return callReduction(e, name, call, at);
     return call.bind({"a", "b"}, 2) ? e.extremum(name, call[0], call[1], at) : Value::poison();
@@ -318,7 +358,8 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
   if (name == "where")
     return call.bind({"condition", "a", "b"}, 3) ? e.select(call[0], call[1], call[2], at) : Value::poison();
   if (name == "clamp")
-    return call.bind({"x", "lo", "hi"}, 3) ? e.extremum("min", e.extremum("max", call[0], call[1], at), call[2], at) : Value::poison();
+    return call.bind({"x", "lo", "hi"}, 3) ? e.extremum("min", e.extremum("max", call[0], call[1], at), call[2], at)
+                                           : Value::poison();
   if (name == "fma")
     return call.bind({"a", "b", "c"}, 3) ? e.multiplyAdd(call[0], call[1], call[2], false, false, at) : Value::poison();
   if (name == "pow")
@@ -354,7 +395,8 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
   }
   if (llvm::is_contained(kOthers, name))
     return callShaped(e, name, call, at);
-  return e.error(at, "T0225", fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
+  return e.error(at, "T0225",
+                 fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
 }
 
 Value callConversion(Emitter &e, DType type, ArrayRef<Argument> arguments, At at) {

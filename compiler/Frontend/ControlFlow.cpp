@@ -59,11 +59,13 @@ static Value unflatten(const Value &like, ArrayRef<Value> &leaves) {
 static bool sameStructure(const Value &a, const Value &b) {
   if (!a.isTuple() || !b.isTuple())
     return a.isTuple() == b.isTuple();
-  return a.elements.size() == b.elements.size() &&
-         llvm::all_of(llvm::zip(a.elements, b.elements), [](auto pair) { return sameStructure(std::get<0>(pair), std::get<1>(pair)); });
+  return a.elements.size() == b.elements.size() && llvm::all_of(llvm::zip(a.elements, b.elements), [](auto pair) {
+           return sameStructure(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
-Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned, Body thenBody, Body elseBody, bool isValue, At at) {
+Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned, Body thenBody, Body elseBody,
+                          bool isValue, At at) {
   OpBuilder &builder = emitter.builder;
   Carried before = carried(assigned);
   Region regions[2];
@@ -89,14 +91,20 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
     if (results[0].isPoison() || results[1].isPoison())
       return Value::poison();
     if (!sameStructure(results[0], results[1]))
-      return emitter.error(at, "T0209", fmt::format("the branches of an 'if' used as a value agree: found {} and {}", emitter.describe(results[0]), emitter.describe(results[1])), "");
+      return emitter.error(at, "T0209",
+                           fmt::format("the branches of an 'if' used as a value agree: found {} and {}",
+                                       emitter.describe(results[0]), emitter.describe(results[1])),
+                           "");
     for (int side = 0; side < 2; ++side)
       flatten(results[side], leaves[side]);
     for (size_t i = 0; i < leaves[0].size(); ++i) {
       Value pair[2] = {leaves[0][i], leaves[1][i]};
       if (pair[0].isView() || pair[1].isView() || pair[0].isFunction() || pair[1].isFunction())
-        return emitter.error(at, "T0209", fmt::format("an 'if' whose condition is known only at run time cannot choose between {} and {}", emitter.describe(pair[0]), emitter.describe(pair[1])),
-                             "choose among loaded tiles, or make the condition a compile-time parameter");
+        return emitter.error(
+            at, "T0209",
+            fmt::format("an 'if' whose condition is known only at run time cannot choose between {} and {}",
+                        emitter.describe(pair[0]), emitter.describe(pair[1])),
+            "choose among loaded tiles, or make the condition a compile-time parameter");
       // The common type and shape; each side converts in its own region.
       std::optional<DType> type;
       if (!pair[0].isData() && !pair[1].isData())
@@ -109,7 +117,8 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
       for (int side = 0; side < 2; ++side) {
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointToEnd(&regions[side].front());
-        Value leaf = pair[side].isData() ? emitter.broadcast(emitter.widen(pair[side], *type, at), shape->extents, shape->origins, at)
+        Value leaf = pair[side].isData()
+                         ? emitter.broadcast(emitter.widen(pair[side], *type, at), shape->extents, shape->origins, at)
                      : pair[side].isNumber() || pair[side].isBoolean()
                          ? emitter.full(pair[side], *type, *shape, at)
                          : emitter.notAValue(pair[side], at, "a value in every branch");
@@ -127,7 +136,8 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
     builder.setInsertionPointToEnd(&regions[side].front());
     scf::YieldOp::create(builder, emitter.loc(at), ends[side]);
   }
-  auto op = scf::IfOp::create(builder, emitter.loc(at), types, condition, /*addThenBlock=*/false, /*addElseBlock=*/false);
+  auto op =
+      scf::IfOp::create(builder, emitter.loc(at), types, condition, /*addThenBlock=*/false, /*addElseBlock=*/false);
   op.getThenRegion().takeBody(regions[0]);
   bool elseIsEmpty = types.empty() && llvm::hasSingleElement(regions[1].front());
   if (!elseIsEmpty)

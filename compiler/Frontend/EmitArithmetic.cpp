@@ -1,7 +1,7 @@
 //===- EmitArithmetic.cpp - operators and elementwise functions ----------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// Rounding: f32 and f64 ops round once each; f16 and bf16 ops are arith ops on the narrow type, which later passes legalize to one
-// rounding each; functions of narrow types are computed in f32 and rounded once.
+// Rounding: f32 and f64 ops round once each; f16 and bf16 ops are arith ops on the narrow type, which later passes
+// legalize to one rounding each; functions of narrow types are computed in f32 and rounded once.
 //
 #include "compiler/Frontend/Emitter.h"
 
@@ -82,7 +82,8 @@ Value Emitter::foldBinary(Operator op, const Value &a, const Value &b, At at) {
     return foldInteger(op, a.integer, b.integer, at);
   if (std::optional<Value> result = foldReal(op, a.asReal(), b.asReal()))
     return *result;
-  return error(at, "T0214", fmt::format("'{}' works on integers, found a float constant", spelling(op)), "convert first: i32(x)");
+  return error(at, "T0214", fmt::format("'{}' works on integers, found a float constant", spelling(op)),
+               "convert first: i32(x)");
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,10 +121,13 @@ Value Emitter::binary(Operator op, Value a, Value b, At at) {
     return Value::poison();
   DType type = operands[0].dtype;
   if (type == DType::Bool)
-    return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)), "use where(mask, x, 0), or convert: i32(mask)");
+    return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)),
+                 "use where(mask, x, 0), or convert: i32(mask)");
   if (isFp8(type))
-    return error(at, "T0204", fmt::format("fp8 values do not take part in arithmetic, found {} with '{}'", nameOf(type), spelling(op)),
-                 "convert first: f32(x)");
+    return error(
+        at, "T0204",
+        fmt::format("fp8 values do not take part in arithmetic, found {} with '{}'", nameOf(type), spelling(op)),
+        "convert first: f32(x)");
   mlir::Value l = operands[0].ssa, r = operands[1].ssa, result;
   Location place = loc(at);
   bool isUnsigned = isUnsignedInteger(type);
@@ -133,8 +137,7 @@ Value Emitter::binary(Operator op, Value a, Value b, At at) {
     case Operator::Sub: result = arith::SubFOp::create(builder, place, l, r); break;
     case Operator::Mul: result = arith::MulFOp::create(builder, place, l, r); break;
     case Operator::Div: result = arith::DivFOp::create(builder, place, l, r); break;
-    default:
-      return error(at, "T0214", fmt::format("'{}' works on integers, found {}", spelling(op), nameOf(type)), "");
+    default: return error(at, "T0214", fmt::format("'{}' works on integers, found {}", spelling(op), nameOf(type)), "");
     }
   } else {
     switch (op) {
@@ -157,7 +160,8 @@ Value Emitter::compare(Operator op, Value a, Value b, At at) {
   if (type == DType::Bool && !isEquality)
     return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)), "bool knows only == and !=");
   if (isFp8(type) && !isEquality)
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} with '{}'", nameOf(type), spelling(op)), "convert first: f32(x)");
+    return error(at, "T0204", fmt::format("fp8 values have no order, found {} with '{}'", nameOf(type), spelling(op)),
+                 "convert first: f32(x)");
   auto pick = [&](auto eq, auto ne, auto lt, auto le, auto gt, auto ge) {
     switch (op) {
     case Operator::Eq: return eq;
@@ -175,7 +179,8 @@ Value Emitter::compare(Operator op, Value a, Value b, At at) {
       for (Value &v : operands)
         v = convertData(v, DType::F32, at, {});
     using P = arith::CmpFPredicate;
-    result = arith::CmpFOp::create(builder, loc(at), pick(P::OEQ, P::UNE, P::OLT, P::OLE, P::OGT, P::OGE), operands[0].ssa, operands[1].ssa);
+    result = arith::CmpFOp::create(builder, loc(at), pick(P::OEQ, P::UNE, P::OLT, P::OLE, P::OGT, P::OGE),
+                                   operands[0].ssa, operands[1].ssa);
   } else {
     using P = arith::CmpIPredicate;
     auto predicate = isUnsignedInteger(type) ? pick(P::eq, P::ne, P::ult, P::ule, P::ugt, P::uge)
@@ -208,7 +213,8 @@ Value Emitter::shift(Operator op, Value a, Value b, At at) {
   if (a.isPoison() || b.isPoison())
     return Value::poison();
   if (!isInteger(a.dtype) || !isInteger(b.dtype))
-    return error(at, "T0214", fmt::format("'{}' works on integers, found {} and {}", spelling(op), describe(a), describe(b)), "");
+    return error(at, "T0214",
+                 fmt::format("'{}' works on integers, found {} and {}", spelling(op), describe(a), describe(b)), "");
   if (b.dtype != a.dtype && bitsOf(b.dtype) > bitsOf(a.dtype)) {
     // Keep an amount that is too large too large when it is narrowed: saturate.
     b = convertData(b, a.dtype, at, {.saturate = true});
@@ -220,8 +226,9 @@ Value Emitter::shift(Operator op, Value a, Value b, At at) {
     return Value::poison();
   bool isUnsigned = isUnsignedInteger(a.dtype);
   mlir::Value l = operands[0].ssa, r = operands[1].ssa;
-  mlir::Value result = op == Operator::Shl ? tile::ShlOp::create(builder, loc(at), l.getType(), l, r, isUnsigned).getResult()
-                                           : tile::ShrOp::create(builder, loc(at), l.getType(), l, r, isUnsigned).getResult();
+  mlir::Value result = op == Operator::Shl
+                           ? tile::ShlOp::create(builder, loc(at), l.getType(), l, r, isUnsigned).getResult()
+                           : tile::ShrOp::create(builder, loc(at), l.getType(), l, r, isUnsigned).getResult();
   return Value::data(result, a.dtype, operands[0].origins);
 }
 
@@ -257,7 +264,8 @@ Value Emitter::multiplyAdd(Value a, Value b, Value c, bool negateProduct, bool n
     x = arith::NegFOp::create(builder, place, x);
   if (negateAddend)
     z = arith::NegFOp::create(builder, place, z);
-  Value result = Value::data(math::FmaOp::create(builder, place, x, operands[1].ssa, z), operands[0].dtype, operands[0].origins);
+  Value result =
+      Value::data(math::FmaOp::create(builder, place, x, operands[1].ssa, z), operands[0].dtype, operands[0].origins);
   return isNarrow ? convertData(result, type, at, {}) : result;
 }
 
@@ -271,7 +279,9 @@ Value Emitter::negate(const Value &value, At at) {
   if (value.dtype == DType::Bool)
     return error(at, "T0205", "'-' does not work on bool", "write not x");
   if (isFp8(value.dtype))
-    return error(at, "T0204", fmt::format("fp8 values do not take part in arithmetic, found {} with '-'", nameOf(value.dtype)), "convert first: f32(x)");
+    return error(at, "T0204",
+                 fmt::format("fp8 values do not take part in arithmetic, found {} with '-'", nameOf(value.dtype)),
+                 "convert first: f32(x)");
   if (isFloat(value.dtype))
     return Value::data(arith::NegFOp::create(builder, loc(at), value.ssa), value.dtype, value.origins);
   Value zero = full(Value::of(int64_t(0)), value.dtype, {SmallVector<int64_t>(value.shape()), value.origins}, at);
@@ -288,14 +298,16 @@ Value Emitter::complement(const Value &value, At at) {
   if (isFloat(value.dtype))
     return error(at, "T0214", fmt::format("'~' works on integers and bool, found {}", nameOf(value.dtype)), "");
   Shape shape{SmallVector<int64_t>(value.shape()), value.origins};
-  Value ones = value.dtype == DType::Bool ? full(Value::of(true), DType::Bool, shape, at)
-               : isSignedInteger(value.dtype)
-                   ? full(Value::of(int64_t(-1)), value.dtype, shape, at)
-                   : Value::data(full(Value::of(int64_t(-1)), bitsOf(value.dtype) == 8    ? DType::I8
-                                                               : bitsOf(value.dtype) == 16 ? DType::I16
-                                                               : bitsOf(value.dtype) == 32 ? DType::I32
-                                                                                           : DType::I64, shape, at).ssa,
-                                 value.dtype, value.origins);
+  Value ones = value.dtype == DType::Bool     ? full(Value::of(true), DType::Bool, shape, at)
+               : isSignedInteger(value.dtype) ? full(Value::of(int64_t(-1)), value.dtype, shape, at)
+                                              : Value::data(full(Value::of(int64_t(-1)),
+                                                                 bitsOf(value.dtype) == 8    ? DType::I8
+                                                                 : bitsOf(value.dtype) == 16 ? DType::I16
+                                                                 : bitsOf(value.dtype) == 32 ? DType::I32
+                                                                                             : DType::I64,
+                                                                 shape, at)
+                                                                .ssa,
+                                                            value.dtype, value.origins);
   return Value::data(arith::XOrIOp::create(builder, loc(at), value.ssa, ones.ssa), value.dtype, value.origins);
 }
 
@@ -307,7 +319,8 @@ Value Emitter::logicalNot(const Value &value, At at) {
   if (!value.isData())
     return notAValue(value, at, "a bool as operand of 'not'");
   if (value.dtype != DType::Bool)
-    return error(at, "T0205", fmt::format("'not' works on bool, found {}", describe(value)), "compare: x == 0; or write ~x");
+    return error(at, "T0205", fmt::format("'not' works on bool, found {}", describe(value)),
+                 "compare: x == 0; or write ~x");
   return complement(value, at);
 }
 
@@ -337,8 +350,10 @@ Value Emitter::select(Value condition, Value a, Value b, At at) {
   if (condition.isPoison() || a.isPoison() || b.isPoison())
     return Value::poison();
   if (!condition.isBoolean() && !(condition.isData() && condition.dtype == DType::Bool))
-    return condition.isView() ? notAValue(condition, at, "a mask")
-                              : error(at, "T0205", fmt::format("the condition of 'where' is a bool, found {}", describe(condition)), "compare first: x != 0");
+    return condition.isView()
+               ? notAValue(condition, at, "a mask")
+               : error(at, "T0205", fmt::format("the condition of 'where' is a bool, found {}", describe(condition)),
+                       "compare first: x != 0");
   for (const Value *v : {&a, &b})
     if (!v->isNumber() && !v->isBoolean() && !v->isData())
       return notAValue(*v, at, "a value to select");
@@ -347,7 +362,9 @@ Value Emitter::select(Value condition, Value a, Value b, At at) {
     if (condition.isBoolean())
       return condition.boolean ? a : b;
     // Two constants: a float beside an integer makes both floats; what meets no type becomes i64 or f32.
-    DType type = a.isBoolean() && b.isBoolean() ? DType::Bool : a.isInteger() && b.isInteger() ? DType::I64 : DType::F32;
+    DType type = a.isBoolean() && b.isBoolean()   ? DType::Bool
+                 : a.isInteger() && b.isInteger() ? DType::I64
+                                                  : DType::F32;
     for (Value &side : sides)
       if ((side = literalOf(side, type, at)).isPoison())
         return side;
@@ -363,7 +380,8 @@ Value Emitter::select(Value condition, Value a, Value b, At at) {
   for (Value &v : all)
     if ((v = broadcast(v, shape->extents, shape->origins, at)).isPoison())
       return v;
-  return Value::data(arith::SelectOp::create(builder, loc(at), all[0].ssa, all[1].ssa, all[2].ssa), all[1].dtype, shape->origins);
+  return Value::data(arith::SelectOp::create(builder, loc(at), all[0].ssa, all[1].ssa, all[2].ssa), all[1].dtype,
+                     shape->origins);
 }
 
 } // namespace tessera::frontend

@@ -41,18 +41,23 @@ Value Emitter::extremum(std::string_view name, Value a, Value b, At at) {
   if (type == DType::Bool)
     return error(at, "T0205", fmt::format("'{}' does not work on bool", name), "write a and b, or a or b");
   if (isFp8(type))
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", nameOf(type), name), "convert first: f32(x)");
+    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", nameOf(type), name),
+                 "convert first: f32(x)");
   mlir::Value l = operands[0].ssa, r = operands[1].ssa, result;
   Location place = loc(at);
   if (isFloat(type)) {
     if (skipsNan)
-      result = isMax ? arith::MaxNumFOp::create(builder, place, l, r).getResult() : arith::MinNumFOp::create(builder, place, l, r).getResult();
+      result = isMax ? arith::MaxNumFOp::create(builder, place, l, r).getResult()
+                     : arith::MinNumFOp::create(builder, place, l, r).getResult();
     else
-      result = isMax ? arith::MaximumFOp::create(builder, place, l, r).getResult() : arith::MinimumFOp::create(builder, place, l, r).getResult();
+      result = isMax ? arith::MaximumFOp::create(builder, place, l, r).getResult()
+                     : arith::MinimumFOp::create(builder, place, l, r).getResult();
   } else if (isUnsignedInteger(type)) {
-    result = isMax ? arith::MaxUIOp::create(builder, place, l, r).getResult() : arith::MinUIOp::create(builder, place, l, r).getResult();
+    result = isMax ? arith::MaxUIOp::create(builder, place, l, r).getResult()
+                   : arith::MinUIOp::create(builder, place, l, r).getResult();
   } else {
-    result = isMax ? arith::MaxSIOp::create(builder, place, l, r).getResult() : arith::MinSIOp::create(builder, place, l, r).getResult();
+    result = isMax ? arith::MaxSIOp::create(builder, place, l, r).getResult()
+                   : arith::MinSIOp::create(builder, place, l, r).getResult();
   }
   return Value::data(result, type, operands[0].origins);
 }
@@ -79,39 +84,68 @@ Value Emitter::ceilDiv(Value a, Value b, At at) {
 
 /// The value of a function of a constant.
 static std::optional<double> foldMath(std::string_view name, double x) {
-  if (name == "exp") return std::exp(x);
-  if (name == "exp2") return std::exp2(x);
-  if (name == "log") return std::log(x);
-  if (name == "log2") return std::log2(x);
-  if (name == "sqrt") return std::sqrt(x);
-  if (name == "rsqrt") return 1.0 / std::sqrt(x);
-  if (name == "sin") return std::sin(x);
-  if (name == "cos") return std::cos(x);
-  if (name == "tanh") return std::tanh(x);
-  if (name == "erf") return std::erf(x);
-  if (name == "floor") return std::floor(x);
-  if (name == "ceil") return std::ceil(x);
-  if (name == "round") return std::nearbyint(x);
-  if (name == "trunc") return std::trunc(x);
-  if (name == "abs") return std::fabs(x);
+  if (name == "exp")
+    return std::exp(x);
+  if (name == "exp2")
+    return std::exp2(x);
+  if (name == "log")
+    return std::log(x);
+  if (name == "log2")
+    return std::log2(x);
+  if (name == "sqrt")
+    return std::sqrt(x);
+  if (name == "rsqrt")
+    return 1.0 / std::sqrt(x);
+  if (name == "sin")
+    return std::sin(x);
+  if (name == "cos")
+    return std::cos(x);
+  if (name == "tanh")
+    return std::tanh(x);
+  if (name == "erf")
+    return std::erf(x);
+  if (name == "floor")
+    return std::floor(x);
+  if (name == "ceil")
+    return std::ceil(x);
+  if (name == "round")
+    return std::nearbyint(x);
+  if (name == "trunc")
+    return std::trunc(x);
+  if (name == "abs")
+    return std::fabs(x);
   return std::nullopt;
 }
 
 static mlir::Value emitMath(OpBuilder &builder, Location place, std::string_view name, mlir::Value x) {
-  if (name == "exp") return math::ExpOp::create(builder, place, x);
-  if (name == "exp2") return math::Exp2Op::create(builder, place, x);
-  if (name == "log") return math::LogOp::create(builder, place, x);
-  if (name == "log2") return math::Log2Op::create(builder, place, x);
-  if (name == "sqrt") return math::SqrtOp::create(builder, place, x);
-  if (name == "rsqrt") return math::RsqrtOp::create(builder, place, x);
-  if (name == "sin") return math::SinOp::create(builder, place, x);
-  if (name == "cos") return math::CosOp::create(builder, place, x);
-  if (name == "tanh") return math::TanhOp::create(builder, place, x);
-  if (name == "erf") return math::ErfOp::create(builder, place, x);
-  if (name == "floor") return math::FloorOp::create(builder, place, x);
-  if (name == "ceil") return math::CeilOp::create(builder, place, x);
-  if (name == "round") return math::RoundEvenOp::create(builder, place, x);
-  if (name == "trunc") return math::TruncOp::create(builder, place, x);
+  if (name == "exp")
+    return math::ExpOp::create(builder, place, x);
+  if (name == "exp2")
+    return math::Exp2Op::create(builder, place, x);
+  if (name == "log")
+    return math::LogOp::create(builder, place, x);
+  if (name == "log2")
+    return math::Log2Op::create(builder, place, x);
+  if (name == "sqrt")
+    return math::SqrtOp::create(builder, place, x);
+  if (name == "rsqrt")
+    return math::RsqrtOp::create(builder, place, x);
+  if (name == "sin")
+    return math::SinOp::create(builder, place, x);
+  if (name == "cos")
+    return math::CosOp::create(builder, place, x);
+  if (name == "tanh")
+    return math::TanhOp::create(builder, place, x);
+  if (name == "erf")
+    return math::ErfOp::create(builder, place, x);
+  if (name == "floor")
+    return math::FloorOp::create(builder, place, x);
+  if (name == "ceil")
+    return math::CeilOp::create(builder, place, x);
+  if (name == "round")
+    return math::RoundEvenOp::create(builder, place, x);
+  if (name == "trunc")
+    return math::TruncOp::create(builder, place, x);
   return math::AbsFOp::create(builder, place, x);
 }
 
@@ -130,13 +164,16 @@ Value Emitter::math(std::string_view name, const Value &value, At at) {
     return notAValue(value, at, fmt::format("a number in '{}'", name));
   DType type = value.dtype;
   if (isFp8(type))
-    return error(at, "T0204", fmt::format("fp8 values do not take part in arithmetic, found {} in '{}'", nameOf(type), name), "convert first: f32(x)");
+    return error(at, "T0204",
+                 fmt::format("fp8 values do not take part in arithmetic, found {} in '{}'", nameOf(type), name),
+                 "convert first: f32(x)");
   if (name == "abs" && isUnsignedInteger(type))
     return value;
   if (name == "abs" && isSignedInteger(type))
     return Value::data(math::AbsIOp::create(builder, loc(at), value.ssa), type, value.origins);
   if (!isFloat(type))
-    return error(at, "T0213", fmt::format("'{}' works on floats, found {}", name, describe(value)), "convert first: f32(x)");
+    return error(at, "T0213", fmt::format("'{}' works on floats, found {}", name, describe(value)),
+                 "convert first: f32(x)");
   Value wide = isHalf(type) ? convertData(value, DType::F32, at, {}) : value;
   Value result = Value::data(emitMath(builder, loc(at), name, wide.ssa), wide.dtype, value.origins);
   return isHalf(type) ? convertData(result, type, at, {}) : result;
@@ -155,11 +192,14 @@ Value Emitter::power(Value a, Value b, At at) {
     return Value::poison();
   DType type = operands[0].dtype;
   if (isFp8(type) || !isFloat(type))
-    return error(at, isFp8(type) ? "T0204" : "T0213", fmt::format("'pow' works on floats of 16 bits or more, found {}", nameOf(type)), "convert first: f32(x)");
+    return error(at, isFp8(type) ? "T0204" : "T0213",
+                 fmt::format("'pow' works on floats of 16 bits or more, found {}", nameOf(type)),
+                 "convert first: f32(x)");
   if (isHalf(type))
     for (Value &v : operands)
       v = convertData(v, DType::F32, at, {});
-  Value result = Value::data(math::PowFOp::create(builder, loc(at), operands[0].ssa, operands[1].ssa), operands[0].dtype, operands[0].origins);
+  Value result = Value::data(math::PowFOp::create(builder, loc(at), operands[0].ssa, operands[1].ssa),
+                             operands[0].dtype, operands[0].origins);
   return isHalf(type) ? convertData(result, type, at, {}) : result;
 }
 

@@ -19,7 +19,9 @@ bool Emitter::checkExtents(ArrayRef<int64_t> extents, At at) {
     if (extent < 1)
       return error(at, "T0307", fmt::format("the extent of a tile is at least 1, found {}", extent), ""), false;
     if (__builtin_mul_overflow(count, extent, &count) || count > kMaxTileElements)
-      return error(at, "T0307", fmt::format("a tile has at most {} elements", kMaxTileElements), "use smaller tile sizes"), false;
+      return error(at, "T0307", fmt::format("a tile has at most {} elements", kMaxTileElements),
+                   "use smaller tile sizes"),
+             false;
   }
   return true;
 }
@@ -28,7 +30,8 @@ Value Emitter::iota(const Value &extent, At at) {
   if (extent.isPoison())
     return extent;
   if (!extent.isInteger())
-    return error(at, "T0307", fmt::format("the extent of 'iota' is a compile-time integer, found {}", describe(extent)), "");
+    return error(at, "T0307", fmt::format("the extent of 'iota' is a compile-time integer, found {}", describe(extent)),
+                 "");
   if (!checkExtents({extent.integer}, at))
     return Value::poison();
   auto type = cast<RankedTensorType>(typeOf(DType::I64, {extent.integer}));
@@ -40,7 +43,8 @@ Value Emitter::expandDims(const Value &tile, int64_t axis, At at) {
   std::vector<std::string> origins = tile.origins;
   shape.insert(shape.begin() + axis, 1);
   origins.insert(origins.begin() + axis, std::string());
-  auto op = tile::ExpandDimsOp::create(builder, loc(at), cast<RankedTensorType>(typeOf(tile.dtype, shape)), tile.ssa, axis);
+  auto op =
+      tile::ExpandDimsOp::create(builder, loc(at), cast<RankedTensorType>(typeOf(tile.dtype, shape)), tile.ssa, axis);
   return Value::data(op, tile.dtype, std::move(origins));
 }
 
@@ -56,7 +60,10 @@ Value Emitter::reshape(const Value &value, const Shape &shape, At at) {
     return n;
   };
   if (count(value.shape()) != count(shape.extents))
-    return error(at, "T0308", fmt::format("reshape keeps the number of elements: expected {}, found {}", count(value.shape()), count(shape.extents)), "");
+    return error(at, "T0308",
+                 fmt::format("reshape keeps the number of elements: expected {}, found {}", count(value.shape()),
+                             count(shape.extents)),
+                 "");
   if (value.shape() == ArrayRef<int64_t>(shape.extents))
     return value;
   auto op = tile::ReshapeOp::create(builder, loc(at), typeOf(value.dtype, shape.extents), value.ssa);
@@ -70,7 +77,8 @@ Value Emitter::permute(const Value &tile, ArrayRef<int64_t> order, At at) {
     shape.push_back(tile.shape()[d]);
     origins.push_back(tile.origins[d]);
   }
-  auto op = tile::PermuteOp::create(builder, loc(at), cast<RankedTensorType>(typeOf(tile.dtype, shape)), tile.ssa, order);
+  auto op =
+      tile::PermuteOp::create(builder, loc(at), cast<RankedTensorType>(typeOf(tile.dtype, shape)), tile.ssa, order);
   return Value::data(op, tile.dtype, std::move(origins));
 }
 
@@ -81,7 +89,8 @@ Value Emitter::transpose(const Value &tile, At at) {
     return notAValue(tile, at, "a tile before '.T'");
   int64_t rank = tile.shape().size();
   if (rank < 2)
-    return error(at, "T0309", fmt::format("'.T' swaps the last two dimensions, found {}", describe(tile)), "give it a second dimension: t[:, None]");
+    return error(at, "T0309", fmt::format("'.T' swaps the last two dimensions, found {}", describe(tile)),
+                 "give it a second dimension: t[:, None]");
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(order[rank - 1], order[rank - 2]);
   return permute(tile, order, at);
@@ -90,13 +99,20 @@ Value Emitter::transpose(const Value &tile, At at) {
 /// What a reduction's name means for an element type.
 static std::optional<tile::ReduceKind> reduceKind(std::string_view name, DType type) {
   using K = tile::ReduceKind;
-  if (name == "sum") return K::Sum;
-  if (name == "max") return isUnsignedInteger(type) ? K::MaxU : K::Max;
-  if (name == "min") return isUnsignedInteger(type) ? K::MinU : K::Min;
-  if (name == "maxnum") return isFloat(type) ? K::MaxNum : isUnsignedInteger(type) ? K::MaxU : K::Max;
-  if (name == "minnum") return isFloat(type) ? K::MinNum : isUnsignedInteger(type) ? K::MinU : K::Min;
-  if (name == "any") return K::Or;
-  if (name == "all") return K::And;
+  if (name == "sum")
+    return K::Sum;
+  if (name == "max")
+    return isUnsignedInteger(type) ? K::MaxU : K::Max;
+  if (name == "min")
+    return isUnsignedInteger(type) ? K::MinU : K::Min;
+  if (name == "maxnum")
+    return isFloat(type) ? K::MaxNum : isUnsignedInteger(type) ? K::MaxU : K::Max;
+  if (name == "minnum")
+    return isFloat(type) ? K::MinNum : isUnsignedInteger(type) ? K::MinU : K::Min;
+  if (name == "any")
+    return K::Or;
+  if (name == "all")
+    return K::And;
   return std::nullopt;
 }
 
@@ -108,14 +124,17 @@ Value Emitter::reduce(std::string_view name, const Value &tile, std::optional<in
                          : error(at, "T0302", fmt::format("'{}' reduces a tile, found {}", name, describe(tile)), "");
   bool isLogical = name == "any" || name == "all";
   if (isLogical != (tile.dtype == DType::Bool) && !(name == "sum"))
-    return error(at, "T0205", isLogical ? fmt::format("'{}' reduces a tile of bool, found {}", name, describe(tile))
-                                        : fmt::format("'{}' does not work on bool", name),
+    return error(at, "T0205",
+                 isLogical ? fmt::format("'{}' reduces a tile of bool, found {}", name, describe(tile))
+                           : fmt::format("'{}' does not work on bool", name),
                  isLogical ? "compare first: x != 0" : "use any or all");
   if (isFp8(tile.dtype) && name != "sum")
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", describe(tile), name), "convert first: f32(x)");
+    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", describe(tile), name),
+                 "convert first: f32(x)");
   int64_t rank = tile.shape().size();
   if (axis && (*axis < 0 || *axis >= rank))
-    return error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, *axis), "axes count from 0 and are never negative");
+    return error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, *axis),
+                 "axes count from 0 and are never negative");
   Value result = name == "sum" ? convertData(tile, sumType(tile.dtype), at, {}) : tile;
   tile::ReduceKind kind = *reduceKind(name, result.dtype);
   // Without an axis: one dimension after the other, the last first.
@@ -147,7 +166,9 @@ std::optional<std::pair<DType, Emitter::Shape>> Emitter::dotType(const Value &a,
     }
   bool bytes = bitsOf(a.dtype) == 8 && bitsOf(b.dtype) == 8 && isInteger(a.dtype) && isInteger(b.dtype);
   if ((a.dtype != b.dtype && !bytes) || a.dtype == DType::Bool) {
-    error(at, "T0217", fmt::format("'@' multiplies tiles of one element type, found {} and {}", nameOf(a.dtype), nameOf(b.dtype)), "convert one: T(x)");
+    error(at, "T0217",
+          fmt::format("'@' multiplies tiles of one element type, found {} and {}", nameOf(a.dtype), nameOf(b.dtype)),
+          "convert one: T(x)");
     return std::nullopt;
   }
   int64_t rankA = a.shape().size(), rankB = b.shape().size();
@@ -157,8 +178,9 @@ std::optional<std::pair<DType, Emitter::Shape>> Emitter::dotType(const Value &a,
     return std::nullopt;
   }
   if (a.shape()[rankA - 1] != b.shape()[rankB - 2]) {
-    error(at, "T0303", fmt::format("the inner extents of '@' agree: expected {} rows on the right, found {} in {} @ {}", a.shape()[rankA - 1],
-                                   b.shape()[rankB - 2], describe(a), describe(b)),
+    error(at, "T0303",
+          fmt::format("the inner extents of '@' agree: expected {} rows on the right, found {} in {} @ {}",
+                      a.shape()[rankA - 1], b.shape()[rankB - 2], describe(a), describe(b)),
           "transpose one: b.T");
     return std::nullopt;
   }
@@ -184,7 +206,8 @@ Value Emitter::dot(const Value &a, const Value &b, const Value *acc, tile::Preci
   if (!type)
     return Value::poison();
   if (precision == tile::Precision::Tf32 && a.dtype != DType::F32)
-    return error(at, "T0217", fmt::format("'precision = tf32' multiplies tiles of f32, found {}", nameOf(a.dtype)), "leave precision out");
+    return error(at, "T0217", fmt::format("'precision = tf32' multiplies tiles of f32, found {}", nameOf(a.dtype)),
+                 "leave precision out");
   auto &[result, shape] = *type;
   auto withBatch = [&](const Value &v) {
     if (shape.extents.size() == 2)

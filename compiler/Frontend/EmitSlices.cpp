@@ -30,13 +30,17 @@ Value Emitter::extentOf(const View &view, size_t axis, At at) {
 }
 
 bool Emitter::isViewIndexing(const View &view, ArrayRef<Index> indices) {
-  return indices.size() < view.extents.size() ||
-         llvm::any_of(indices, [](const Index &i) { return i.kind == Index::Kind::All || i.kind == Index::Kind::Range; });
+  return indices.size() < view.extents.size() || llvm::any_of(indices, [](const Index &i) {
+           return i.kind == Index::Kind::All || i.kind == Index::Kind::Range;
+         });
 }
 
 Value Emitter::subview(const View &view, ArrayRef<Index> indices, At at) {
   if (indices.size() > view.extents.size())
-    return error(at, "T0304", fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"), indices.size()), "");
+    return error(at, "T0304",
+                 fmt::format("'{}' has {} here, found {} indices", view.param,
+                             countOf(view.extents.size(), "dimension"), indices.size()),
+                 "");
   View result{.value = {}, .dtype = view.dtype, .mode = view.mode, .param = view.param, .extents = {}};
   SmallVector<mlir::Value> bounds;
   SmallVector<int32_t> kinds;
@@ -65,7 +69,9 @@ Value Emitter::subview(const View &view, ArrayRef<Index> indices, At at) {
       result.extents.push_back({});
       shape.push_back(ShapedType::kDynamic);
     } else {
-      error(index.at, "T0304", fmt::format("'{}' of {} is taken as a view here, which allows only scalars, '..' and ranges a..b", view.param, countOf(view.extents.size(), "dimension")),
+      error(index.at, "T0304",
+            fmt::format("'{}' of {} is taken as a view here, which allows only scalars, '..' and ranges a..b",
+                        view.param, countOf(view.extents.size(), "dimension")),
             "take the view first and slice it then: x[lo..hi][i +: W]; or give every dimension an index");
       good = false;
     }
@@ -98,7 +104,10 @@ static bool mergeIndexTile(SmallVector<int64_t> &shape, std::vector<std::string>
 
 std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, At at) {
   if (indices.size() != view.extents.size()) {
-    error(at, "T0304", fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"), indices.size()), "");
+    error(at, "T0304",
+          fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"),
+                      indices.size()),
+          "");
     return std::nullopt;
   }
   Slice slice;
@@ -123,28 +132,34 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
     switch (index.kind) {
     case Index::Kind::Scalar: good &= append(toIndex(index.value, index.at, "an index"), 0, 1, {}); break;
     case Index::Kind::Window: {
-      bool fixed = index.width.isInteger() && index.width.integer >= 1 && index.step.isInteger() && index.step.integer >= 1;
+      bool fixed =
+          index.width.isInteger() && index.width.integer >= 1 && index.step.isInteger() && index.step.integer >= 1;
       if (index.width.isPoison() || index.step.isPoison()) {
         good = false;
       } else if (!fixed) {
         const Value &wrong = index.width.isInteger() && index.width.integer >= 1 ? index.step : index.width;
-        error(index.at, "T0306", fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}", describe(wrong)),
+        error(index.at, "T0306",
+              fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}",
+                          describe(wrong)),
               "make it a compile-time parameter: kernel k<W = 64>");
         good = false;
       } else {
-        good &= append(toIndex(index.value, index.at, "the start of a slice"), index.width.integer, index.step.integer, index.width.origin);
+        good &= append(toIndex(index.value, index.at, "the start of a slice"), index.width.integer, index.step.integer,
+                       index.width.origin);
       }
       break;
     }
     case Index::Kind::Whole: {
       const ViewExtent &extent = view.extents[d];
       if (!extent.fixed) {
-        error(index.at, "T0305", fmt::format("':' takes a whole dimension of compile-time extent, found the run-time extent{} of '{}'",
-                                             extent.origin.empty() ? std::string() : fmt::format(" '{}'", extent.origin), view.param),
+        error(index.at, "T0305",
+              fmt::format("':' takes a whole dimension of compile-time extent, found the run-time extent{} of '{}'",
+                          extent.origin.empty() ? std::string() : fmt::format(" '{}'", extent.origin), view.param),
               "walk it: for c in 0..C by BC { x[c +: BC] }; or make it a compile-time parameter");
         good = false;
       } else if (*extent.fixed < 1) {
-        error(index.at, "T0307", fmt::format("the extent of a tile is at least 1, found {} in '{}'", *extent.fixed, view.param), "");
+        error(index.at, "T0307",
+              fmt::format("the extent of a tile is at least 1, found {} in '{}'", *extent.fixed, view.param), "");
         good = false;
       } else {
         good &= append(Value::data(indexConstant(0, index.at), DType::I64), *extent.fixed, 1, extent.origin);
@@ -158,7 +173,8 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
         break;
       }
       if (index.isUnpaddedSlice) {
-        error(index.at, "T0311", "an integer slice used as an index says what lies past its end: expected 'pad =', found none",
+        error(index.at, "T0311",
+              "an integer slice used as an index says what lies past its end: expected 'pad =', found none",
               "write pad = -1: outside, so nothing is read or written");
         good = false;
         break;
@@ -167,7 +183,8 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
         tilePlace = slice.shape.size();
       slice.hasIndexTiles = true;
       if (!mergeIndexTile(tileShape, tileOrigins, index.value)) {
-        error(index.at, "T0301", fmt::format("the index tiles do not broadcast: found {}", describe(index.value)), "make an outer gather: i[:, None]");
+        error(index.at, "T0301", fmt::format("the index tiles do not broadcast: found {}", describe(index.value)),
+              "make an outer gather: i[:, None]");
         good = false;
         break;
       }
@@ -175,7 +192,8 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
       break;
     }
     case Index::Kind::NewAxis:
-      error(index.at, "T0304", "None is an index of tiles, found it in a slice of memory", "load first: x[i +: W][:, None]");
+      error(index.at, "T0304", "None is an index of tiles, found it in a slice of memory",
+            "load first: x[i +: W][:, None]");
       good = false;
       break;
     default: good = false; break;
@@ -204,7 +222,8 @@ Value Emitter::load(const Slice &slice, const Value *pad, At at) {
       return error(at, "T0212", fmt::format("the padding is a scalar, found {}", describe(scalar)), "");
     padding = scalar.ssa;
   }
-  auto op = tile::LoadOp::create(builder, loc(at), typeOf(view.dtype, slice.shape), view.value, slice.indices, slice.widths, slice.steps, padding);
+  auto op = tile::LoadOp::create(builder, loc(at), typeOf(view.dtype, slice.shape), view.value, slice.indices,
+                                 slice.widths, slice.steps, padding);
   return Value::data(op, view.dtype, slice.origins);
 }
 
@@ -221,7 +240,8 @@ void Emitter::store(const Slice &slice, const Value &value, At at) {
     return;
   }
   if (value.isData() && value.shape().size() > slice.shape.size()) {
-    error(at, "T0310", fmt::format("a slice of {} is assigned {}", countOf(slice.shape.size(), "dimension"), describe(value)), "");
+    error(at, "T0310",
+          fmt::format("a slice of {} is assigned {}", countOf(slice.shape.size(), "dimension"), describe(value)), "");
     return;
   }
   Value stored = value.isData() ? broadcast(widen(value, view.dtype, at), slice.shape, slice.origins, at)
@@ -231,7 +251,8 @@ void Emitter::store(const Slice &slice, const Value &value, At at) {
 }
 
 Value Emitter::inside(const Slice &slice, At at) {
-  auto op = tile::InsideOp::create(builder, loc(at), typeOf(DType::Bool, slice.shape), slice.view.value, slice.indices, slice.widths, slice.steps);
+  auto op = tile::InsideOp::create(builder, loc(at), typeOf(DType::Bool, slice.shape), slice.view.value, slice.indices,
+                                   slice.widths, slice.steps);
   return Value::data(op, DType::Bool, slice.origins);
 }
 
@@ -245,7 +266,8 @@ Value Emitter::indexTile(const Value &tile, ArrayRef<Index> indices, At at) {
                    "slice the tensor in memory instead, or use take(t, i, axis = 0) for run-time indices");
   }
   if (whole != tile.shape().size())
-    return error(at, "T0313", fmt::format("expected one ':' for each dimension of {}, found {}", describe(tile), whole), "");
+    return error(at, "T0313", fmt::format("expected one ':' for each dimension of {}, found {}", describe(tile), whole),
+                 "");
   Value result = tile;
   for (auto [axis, index] : llvm::enumerate(indices))
     if (index.kind == Index::Kind::NewAxis)

@@ -12,7 +12,8 @@ using namespace mlir;
 namespace tessera::frontend {
 
 std::string_view spelling(Operator op) {
-  static constexpr std::string_view kNames[] = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="};
+  static constexpr std::string_view kNames[] = {"+",  "-",  "*",  "/",  "%", "&",  "|", "^",
+                                                "<<", ">>", "==", "!=", "<", "<=", ">", ">="};
   return kNames[size_t(op)];
 }
 bool isComparison(Operator op) { return op >= Operator::Eq; }
@@ -108,7 +109,8 @@ Value Emitter::notAValue(const Value &value, At at, const std::string &what) {
     return value;
   if (value.isView())
     return error(at, "T0211", fmt::format("expected {}, found a view of '{}'", what, value.view->param),
-                 value.view->extents.empty() ? "load it: write x[]" : "load it: write one slice for each dimension, x[:] or x[i +: W]");
+                 value.view->extents.empty() ? "load it: write x[]"
+                                             : "load it: write one slice for each dimension, x[:] or x[i +: W]");
   return error(at, "T0212", fmt::format("expected {}, found {}", what, describe(value)), "");
 }
 
@@ -159,7 +161,8 @@ Value Emitter::full(const Value &value, DType type, const Shape &shape, At at) {
       return error(at, constant.refusal);
     if (shape.extents.empty())
       return literalOf(value, type, at);
-    auto splat = DenseElementsAttr::get(cast<RankedTensorType>(typeOf(type, shape.extents)), Attribute(constant.attribute));
+    auto splat =
+        DenseElementsAttr::get(cast<RankedTensorType>(typeOf(type, shape.extents)), Attribute(constant.attribute));
     return Value::data(arith::ConstantOp::create(builder, loc(at), splat), type, shape.origins);
   }
   Value scalar = widen(value, type, at);
@@ -215,10 +218,12 @@ Value Emitter::convertData(const Value &value, DType type, At at, ConvertModes m
     else
       ssa = arith::MinUIOp::create(builder, place, ssa,
                                    full(Value::of(int64_t(llvm::maxIntN(bitsOf(type)))), from,
-                                        {SmallVector<int64_t>(value.shape()), value.origins}, at).ssa);
+                                        {SmallVector<int64_t>(value.shape()), value.origins}, at)
+                                       .ssa);
   } else {
     bool fromUnsigned = from == DType::Bool || isUnsignedInteger(from), toUnsigned = isUnsignedInteger(type);
-    ssa = tile::ConvertOp::create(builder, place, result, ssa, fromUnsigned, toUnsigned, modes.saturate, modes.ieeeOverflow);
+    ssa = tile::ConvertOp::create(builder, place, result, ssa, fromUnsigned, toUnsigned, modes.saturate,
+                                  modes.ieeeOverflow);
   }
   return Value::data(ssa, type, value.origins);
 }
@@ -245,7 +250,8 @@ Value Emitter::widen(const Value &value, DType type, At at) {
 
 void Emitter::warnOrigins(const std::string &a, const std::string &b, int64_t extent, At at) {
   if (extent > 1 && !a.empty() && !b.empty() && a != b)
-    warn(at, "T0316", fmt::format("extents '{}' and '{}' meet here and are only equal for this binding ({})", a, b, extent),
+    warn(at, "T0316",
+         fmt::format("extents '{}' and '{}' meet here and are only equal for this binding ({})", a, b, extent),
          "check the axis: t[:, None] or t[None, :]");
 }
 
@@ -267,7 +273,9 @@ std::optional<Emitter::Shape> Emitter::commonShape(ArrayRef<Value> values, At at
         common.extents[d] = shape[i];
         common.origins[d] = value.origins[i];
       } else if (shape[i] != 1 && shape[i] != common.extents[d]) {
-        error(at, "T0301", fmt::format("the shapes {} and {} do not broadcast: {} meets {}", text(common.extents), text(shape), common.extents[d], shape[i]),
+        error(at, "T0301",
+              fmt::format("the shapes {} and {} do not broadcast: {} meets {}", text(common.extents), text(shape),
+                          common.extents[d], shape[i]),
               "give the smaller one its axis: t[:, None] or t[None, :]");
         return std::nullopt;
       } else if (shape[i] != 1) {
@@ -290,8 +298,10 @@ Value Emitter::broadcast(const Value &value, ArrayRef<int64_t> shape, ArrayRef<s
       warnOrigins(value.origins[i], origins[d], from[i], at);
   }
   if (!fits)
-    return error(at, "T0301", fmt::format("{} does not broadcast to [{}]", describe(value), fmt::join(shape.begin(), shape.end(), ", ")),
-                 "give it its axes: t[:, None] or t[None, :]");
+    return error(
+        at, "T0301",
+        fmt::format("{} does not broadcast to [{}]", describe(value), fmt::join(shape.begin(), shape.end(), ", ")),
+        "give it its axes: t[:, None] or t[None, :]");
   auto op = tile::BroadcastOp::create(builder, loc(at), cast<RankedTensorType>(typeOf(value.dtype, shape)), value.ssa);
   return Value::data(op, value.dtype, std::vector<std::string>(origins.begin(), origins.end()));
 }
@@ -323,7 +333,8 @@ bool Emitter::unify(MutableArrayRef<Value> values, At at) {
   if (!shape)
     return false;
   for (Value &value : values) {
-    value = value.isData() ? broadcast(widen(value, *type, at), shape->extents, shape->origins, at) : full(value, *type, *shape, at);
+    value = value.isData() ? broadcast(widen(value, *type, at), shape->extents, shape->origins, at)
+                           : full(value, *type, *shape, at);
     if (value.isPoison())
       return false;
   }

@@ -1,8 +1,8 @@
 //===- Emitter.h - operations on values of the language -> tile IR -------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// Everything that a program can do to values, without its syntax: promotion, broadcasting, arithmetic, reductions, products, shapes.
-// Compile-time numbers fold exactly; data becomes ops at the builder's insertion point.  A refusal is a diagnostic and a poison
-// value; a poison operand makes a poison result and no further message.
+// Everything that a program can do to values, without its syntax: promotion, broadcasting, arithmetic, reductions,
+// products, shapes. Compile-time numbers fold exactly; data becomes ops at the builder's insertion point.  A refusal is
+// a diagnostic and a poison value; a poison operand makes a poison result and no further message.
 //
 #ifndef TESSERA_COMPILER_FRONTEND_EMITTER_H
 #define TESSERA_COMPILER_FRONTEND_EMITTER_H
@@ -43,10 +43,10 @@ struct ConvertModes {
 struct Index {
   enum class Kind : uint8_t { Scalar, Tile, Window, Whole, All, Range, NewAxis };
   Kind kind = Kind::Whole;
-  Value value;                      ///< Scalar, Tile: the index; Window: the start; Range: the low bound
-  Value high;                       ///< Range: the high bound
+  Value value; ///< Scalar, Tile: the index; Window: the start; Range: the low bound
+  Value high;  ///< Range: the high bound
   Value width = Value::of(int64_t(1)), step = Value::of(int64_t(1)); ///< Window: both compile-time
-  bool isUnpaddedSlice = false;     ///< Tile: an integer slice without `pad =` (decision 9)
+  bool isUnpaddedSlice = false; ///< Tile: an integer slice without `pad =` (decision 9)
   At at;
 };
 
@@ -67,7 +67,8 @@ public:
   mlir::OpBuilder builder;
   mlir::MLIRContext *context;
 
-  //===--- Diagnostics -------------------------------------------------------------------------------------------------------===//
+  //===--- Diagnostics
+  //-------------------------------------------------------------------------------------------------------===//
   /// Reports an error at `at`, with a note for every function call around it; gives poison.
   Value error(At at, std::string code, std::string message, std::string remedy = {});
   Value error(At at, const Refusal &refusal) { return error(at, refusal.code, refusal.message, refusal.remedy); }
@@ -80,7 +81,8 @@ public:
   /// What a value is, for messages: `tile f32[128, 64]`, `i64 scalar`, `view of q`...
   std::string describe(const Value &value) const;
 
-  //===--- Constants and conversions --------------------------------------------------------------------------------------------===//
+  //===--- Constants and conversions
+  //--------------------------------------------------------------------------------------------===//
   /// A compile-time number or boolean as a scalar constant of `type`.
   Value literalOf(const Value &number, DType type, At at);
   /// A value that can live at run time: numbers become i64, f32 or bool; data stays; the rest is an error about `what`.
@@ -112,7 +114,8 @@ public:
   Value toIndex(const Value &value, At at, const char *what);
   mlir::Value indexConstant(int64_t value, At at);
 
-  //===--- Arithmetic -----------------------------------------------------------------------------------------------------------===//
+  //===--- Arithmetic
+  //-----------------------------------------------------------------------------------------------------------===//
   Value binary(Operator op, Value a, Value b, At at);
   /// a * b + c (or - c; or c - a * b with `negateProduct`) rounded once, when the contraction rule says so.
   Value multiplyAdd(Value a, Value b, Value c, bool negateProduct, bool negateAddend, At at);
@@ -128,7 +131,8 @@ public:
   Value math(std::string_view name, const Value &value, At at);
   Value power(Value a, Value b, At at);
 
-  //===--- Shapes, reductions, products -----------------------------------------------------------------------------------------===//
+  //===--- Shapes, reductions, products
+  //-----------------------------------------------------------------------------------------===//
   Value iota(const Value &extent, At at);
   Value expandDims(const Value &tile, int64_t axis, At at);
   Value reshape(const Value &value, const Shape &shape, At at);
@@ -141,7 +145,8 @@ public:
   /// The type and shape of a @ b; nullopt after an error.
   std::optional<std::pair<DType, Shape>> dotType(const Value &a, const Value &b, At at);
 
-  //===--- Memory ---------------------------------------------------------------------------------------------------------------===//
+  //===--- Memory
+  //---------------------------------------------------------------------------------------------------------------===//
   /// The extent of a dimension: a compile-time number or an i64 scalar made here.
   Value extentOf(const View &view, size_t axis, At at);
   /// Whether the indices take part of the view rather than its elements (decision 6).

@@ -1,7 +1,8 @@
 //===- SpecializeBinding.cpp - values of compile-time parameters and dimensions ------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// A compile-time parameter is, in this order: bound explicitly (`-D NAME=` or `-D KERNEL.NAME=`), taken from the facts about the
-// arguments, or its default.  A dimension name binds where it first stands alone in a shape, failing that at `name + constant`.
+// A compile-time parameter is, in this order: bound explicitly (`-D NAME=` or `-D KERNEL.NAME=`), taken from the facts
+// about the arguments, or its default.  A dimension name binds where it first stands alone in a shape, failing that at
+// `name + constant`.
 //
 #include "compiler/Frontend/Specializer.h"
 
@@ -35,10 +36,12 @@ std::optional<Value> Specializer::parseBinding(const std::string &text) {
     return Value::of(*type);
   int64_t integer = 0;
   const char *end = text.data() + text.size();
-  if (auto [rest, status] = std::from_chars(text.data(), end, integer); status == std::errc() && rest == end && !text.empty())
+  if (auto [rest, status] = std::from_chars(text.data(), end, integer);
+      status == std::errc() && rest == end && !text.empty())
     return Value::of(integer);
   double real = 0;
-  if (auto [rest, status] = std::from_chars(text.data(), end, real); status == std::errc() && rest == end && !text.empty())
+  if (auto [rest, status] = std::from_chars(text.data(), end, real);
+      status == std::errc() && rest == end && !text.empty())
     return Value::of(real);
   if (isBuiltinFunction(text))
     return Value::of(builtinFunction(text));
@@ -57,13 +60,16 @@ std::optional<Value> Specializer::explicitBinding(const std::string &name, At pl
     return std::nullopt;
   std::optional<Value> value = parseBinding(found->value);
   if (!value)
-    return error(place, "T0402", fmt::format("'{}={}' binds no value", found->name, found->value), "write an integer, a float, true, false, a type, or a function of the file");
+    return error(place, "T0402", fmt::format("'{}={}' binds no value", found->name, found->value),
+                 "write an integer, a float, true, false, a type, or a function of the file");
   return value;
 }
 
 /// What the facts about the arguments say about a compile-time parameter.
 std::optional<Value> Specializer::bindingFromFacts(const ast::StaticParam &param) {
-  auto isName = [&](const ast::ExprPtr &expr) { return expr && expr->kind == ast::Expr::Kind::Name && expr->as<ast::NameExpr>().name == param.name; };
+  auto isName = [&](const ast::ExprPtr &expr) {
+    return expr && expr->kind == ast::Expr::Kind::Name && expr->as<ast::NameExpr>().name == param.name;
+  };
   for (const ast::Param &tensor : kernel->params) {
     const TensorFacts *facts = factsOf(tensor.name);
     if (!facts || !facts->present)
@@ -97,7 +103,11 @@ Value Specializer::checkStaticKind(const ast::StaticParam &param, Value value) {
   const char *wanted = nullptr;
   if (param.type && param.type->kind == ast::Expr::Kind::Name) {
     const std::string &name = param.type->as<ast::NameExpr>().name;
-    wanted = name == "int" ? "an integer" : name == "bool" ? "a bool" : name == "type" ? "a type" : name == "float" ? "a float" : nullptr;
+    wanted = name == "int"     ? "an integer"
+             : name == "bool"  ? "a bool"
+             : name == "type"  ? "a type"
+             : name == "float" ? "a float"
+                               : nullptr;
   } else if (param.defaultValue) {
     Value byDefault = eval(*param.defaultValue);
     if (byDefault.isPoison())
@@ -107,9 +117,11 @@ Value Specializer::checkStaticKind(const ast::StaticParam &param, Value value) {
       value = Value::of(double(value.integer));
   }
   if (wanted && std::string_view(wanted) != kindOf(value))
-    return error(at(param.range), "T0402", fmt::format("'{}' is {}, found {}", param.name, wanted, kindOf(value)), "bind a value of that kind");
+    return error(at(param.range), "T0402", fmt::format("'{}' is {}, found {}", param.name, wanted, kindOf(value)),
+                 "bind a value of that kind");
   if (value.isData() || value.isView() || value.isNone() || value.isTuple())
-    return error(at(param.range), "T0402", fmt::format("'{}' is a compile-time value, found {}", param.name, describe(value)), "");
+    return error(at(param.range), "T0402",
+                 fmt::format("'{}' is a compile-time value, found {}", param.name, describe(value)), "");
   return value;
 }
 
@@ -117,17 +129,25 @@ void Specializer::bindStatic(const ast::StaticParam &param) {
   At place = at(param.range);
   auto isReserved = [&](const char *word) { return param.name == word; };
   if (llvm::any_of(kFlags, isReserved) || llvm::any_of(kScheduleKeys, isReserved)) {
-    error(place, "T0414", fmt::format("'{}' belongs to every kernel and is no name for a parameter", param.name), "choose another name");
+    error(place, "T0414", fmt::format("'{}' belongs to every kernel and is no name for a parameter", param.name),
+          "choose another name");
     return;
   }
   std::optional<Value> bound = explicitBinding(param.name, place), known = bindingFromFacts(param);
   if (bound && known && !bound->isPoison() && bound->kind == known->kind) {
     bool agrees = bound->isType() ? bound->dtype == known->dtype : bound->integer == known->integer;
     if (!agrees)
-      error(place, "T0404", fmt::format("'{}' is bound to {}, found an argument with {}", param.name, describe(*bound), describe(*known)), "leave the binding out, or pass another argument");
+      error(
+          place, "T0404",
+          fmt::format("'{}' is bound to {}, found an argument with {}", param.name, describe(*bound), describe(*known)),
+          "leave the binding out, or pass another argument");
   }
-  Value value = bound ? *bound : known ? *known : param.defaultValue ? eval(*param.defaultValue)
-                      : error(place, "T0401", fmt::format("the compile-time parameter '{}' has no value", param.name), fmt::format("bind it: -D {}=...", param.name));
+  Value value = bound   ? *bound
+                : known ? *known
+                : param.defaultValue
+                    ? eval(*param.defaultValue)
+                    : error(place, "T0401", fmt::format("the compile-time parameter '{}' has no value", param.name),
+                            fmt::format("bind it: -D {}=...", param.name));
   value = checkStaticKind(param, std::move(value));
   if (value.isInteger())
     value.origin = param.name;
@@ -147,12 +167,14 @@ void Specializer::bindFlags() {
     if (std::optional<Value> bound = explicitBinding(flag, place))
       value = *bound;
     if (!value.isBoolean() && !value.isPoison())
-      value = error(place, "T0402", fmt::format("'{}' is a bool, found {}", flag, describe(value)), "write true or false");
+      value =
+          error(place, "T0402", fmt::format("'{}' is a bool, found {}", flag, describe(value)), "write true or false");
     environment.declare(flag, {std::move(value), false});
   }
   for (const ast::WithClause &clause : kernel->with)
     if (llvm::none_of(kFlags, [&](const char *flag) { return clause.name.name == flag; }))
-      error(at(clause.name.range), "T0403", fmt::format("there is no attribute '{}'", clause.name.name), "the attributes are fast and deterministic");
+      error(at(clause.name.range), "T0403", fmt::format("there is no attribute '{}'", clause.name.name),
+            "the attributes are fast and deterministic");
 }
 
 void Specializer::bindStatics() {
@@ -170,19 +192,30 @@ void Specializer::checkFacts(const ast::Param &param, const TensorFacts &facts, 
   bool isOptional = param.defaultValue && param.defaultValue->kind == ast::Expr::Kind::None;
   if (!facts.present) {
     if (!isOptional)
-      error(place, "T0409", fmt::format("'{}' is not optional", param.name), fmt::format("declare it so: {}: ... = None", param.name));
+      error(place, "T0409", fmt::format("'{}' is not optional", param.name),
+            fmt::format("declare it so: {}: ... = None", param.name));
     return;
   }
   if (facts.dtype && *facts.dtype != dtype)
-    error(place, "T0406", fmt::format("'{}' has elements of {}, found an argument of {}", param.name, nameOf(dtype), nameOf(*facts.dtype)), "");
+    error(place, "T0406",
+          fmt::format("'{}' has elements of {}, found an argument of {}", param.name, nameOf(dtype),
+                      nameOf(*facts.dtype)),
+          "");
   size_t rank = param.extents.size();
   if (!facts.shape.empty() && facts.shape.size() != rank)
-    error(place, "T0406", fmt::format("'{}' has {}, found an argument of {}", param.name, countOf(rank, "dimension"), facts.shape.size()), "");
+    error(
+        place, "T0406",
+        fmt::format("'{}' has {}, found an argument of {}", param.name, countOf(rank, "dimension"), facts.shape.size()),
+        "");
   const TensorContract &contract = facts.contract;
-  auto divisorsFit = [&](const std::vector<int64_t> &d) { return d.empty() || (d.size() == rank && llvm::all_of(d, [](int64_t n) { return n >= 1; })); };
+  auto divisorsFit = [&](const std::vector<int64_t> &d) {
+    return d.empty() || (d.size() == rank && llvm::all_of(d, [](int64_t n) { return n >= 1; }));
+  };
   bool alignFits = contract.align >= 1 && (contract.align & (contract.align - 1)) == 0;
-  if (!alignFits || contract.unitDim < -1 || contract.unitDim >= int64_t(rank) || !divisorsFit(contract.strideDiv) || !divisorsFit(contract.extentDiv))
-    error(place, "T0406", fmt::format("the contract of '{}' does not fit its {}", param.name, countOf(rank, "dimension")), "");
+  if (!alignFits || contract.unitDim < -1 || contract.unitDim >= int64_t(rank) || !divisorsFit(contract.strideDiv) ||
+      !divisorsFit(contract.extentDiv))
+    error(place, "T0406",
+          fmt::format("the contract of '{}' does not fit its {}", param.name, countOf(rank, "dimension")), "");
 }
 
 void Specializer::bindParams() {
@@ -190,13 +223,16 @@ void Specializer::bindParams() {
     BoundParam bound;
     bound.param = &param;
     if (param.anyLeading) {
-      error(at(param.range), "T0225", "'..' in a shape is part of the language, but this version does not compile it yet", "name every dimension");
+      error(at(param.range), "T0225",
+            "'..' in a shape is part of the language, but this version does not compile it yet",
+            "name every dimension");
       continue;
     }
     Value type = eval(*param.type);
     if (!type.isType()) {
       if (!type.isPoison())
-        error(at(param.type->range), "T0218", fmt::format("'{}' needs an element type, found {}", param.name, describe(type)), "for instance f32");
+        error(at(param.type->range), "T0218",
+              fmt::format("'{}' needs an element type, found {}", param.name, describe(type)), "for instance f32");
       continue;
     }
     bound.dtype = type.dtype;
@@ -237,7 +273,8 @@ bool Specializer::bindDim(const ast::Expr &extent, size_t argument, size_t axis,
     return false;
   const std::string &name = binary.left->as<ast::NameExpr>().name;
   symbols[name] = DType::I64;
-  dims.push_back({name, argument, axis, binary.op == ast::BinaryOp::Add ? offset->constant->integer : -offset->constant->integer});
+  dims.push_back(
+      {name, argument, axis, binary.op == ast::BinaryOp::Add ? offset->constant->integer : -offset->constant->integer});
   return true;
 }
 
@@ -259,8 +296,9 @@ void Specializer::bindDims() {
         if (e.kind == ast::Expr::Kind::Name) {
           const auto &name = e.as<ast::NameExpr>();
           if (!symbols.count(name.name) && !isShadowed(name.name)) {
-            error(at(name.range), "T0405", fmt::format("nothing binds the dimension '{}'", name.name),
-                  fmt::format("let it stand alone in a shape, or make it a compile-time parameter: {}: int", name.name));
+            error(
+                at(name.range), "T0405", fmt::format("nothing binds the dimension '{}'", name.name),
+                fmt::format("let it stand alone in a shape, or make it a compile-time parameter: {}: int", name.name));
             symbols[name.name] = DType::I64;
             good = false;
           }
@@ -275,12 +313,14 @@ void Specializer::bindDims() {
         }
       }
       std::optional<LaunchValue> value = good ? launch(*extent) : std::nullopt;
-      if (value && ((value->constant && !value->constant->isInteger()) || (!value->constant && !isInteger(value->dtype)))) {
+      if (value &&
+          ((value->constant && !value->constant->isInteger()) || (!value->constant && !isInteger(value->dtype)))) {
         error(at(extent->range), "T0412", "an extent is an integer", "");
         value = std::nullopt;
       }
       if (value && value->constant && value->constant->integer < 0) {
-        error(at(extent->range), "T0406", fmt::format("an extent is at least 0, found {}", value->constant->integer), "");
+        error(at(extent->range), "T0406", fmt::format("an extent is at least 0, found {}", value->constant->integer),
+              "");
         value = std::nullopt;
       }
       LaunchValue zero;

@@ -1,7 +1,7 @@
 //===- SpecializeCall.cpp - calls: inlining, patterns, assertions --------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// A function is inlined at its call; what it emits carries the call site.  It sees its parameters, the names that its parameter
-// patterns bind, and (a closure) what it captured.
+// A function is inlined at its call; what it emits carries the call site.  It sees its parameters, the names that its
+// parameter patterns bind, and (a closure) what it captured.
 //
 #include "compiler/Frontend/Specializer.h"
 
@@ -68,8 +68,10 @@ Value Specializer::evalCall(const ast::CallExpr &call) {
   if (callee.isType())
     return callConversion(*this, callee.dtype, arguments, place);
   if (!callee.isFunction())
-    return error(at(call.callee->range), "T0220", fmt::format("only functions and types are called, found {}", describe(callee)), "");
-  return callee.function->body ? inlineCall(callee.function, arguments, place) : callBuiltin(*this, callee.function->name, arguments, place);
+    return error(at(call.callee->range), "T0220",
+                 fmt::format("only functions and types are called, found {}", describe(callee)), "");
+  return callee.function->body ? inlineCall(callee.function, arguments, place)
+                               : callBuiltin(*this, callee.function->name, arguments, place);
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +86,8 @@ std::optional<Value> Specializer::evalSpecialCall(const std::string &name, const
   if (name == "inside")
     return evalInside(call);
   if (name.starts_with("atomic_") || name == "print" || name == "assume")
-    return error(at(call.range), "T0225", fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
+    return error(at(call.range), "T0225",
+                 fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
   return std::nullopt;
 }
 
@@ -98,30 +101,39 @@ static std::string messageOf(const ast::CallExpr &call, const char *otherwise) {
 Value Specializer::evalStaticAssert(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.empty() || call.arguments.size() > 2)
-    return error(place, "T0220", fmt::format("'static_assert' takes a condition and a text, found {}", countOf(call.arguments.size(), "argument")), "");
+    return error(place, "T0220",
+                 fmt::format("'static_assert' takes a condition and a text, found {}",
+                             countOf(call.arguments.size(), "argument")),
+                 "");
   Value value = eval(*call.arguments[0].value);
   if (value.isPoison())
     return value;
   At where = at(call.arguments[0].value->range);
   if (!value.isBoolean())
-    return error(where, value.isData() ? "T0408" : "T0205", fmt::format("'static_assert' takes a bool known at compile time, found {}", describe(value)),
+    return error(where, value.isData() ? "T0408" : "T0205",
+                 fmt::format("'static_assert' takes a bool known at compile time, found {}", describe(value)),
                  value.isData() ? "write it as requires (at launch) or assert (at run time)" : "compare: x != 0");
   if (!value.boolean)
-    return error(where, "T0407", fmt::format("static assertion failed: {}", messageOf(call, "the condition is false for this binding")), "bind other values with -D");
+    return error(where, "T0407",
+                 fmt::format("static assertion failed: {}", messageOf(call, "the condition is false for this binding")),
+                 "bind other values with -D");
   return Value::nothing();
 }
 
 Value Specializer::evalAssert(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.empty() || call.arguments.size() > 2)
-    return error(place, "T0220", fmt::format("'assert' takes a condition and a text, found {}", countOf(call.arguments.size(), "argument")), "");
+    return error(
+        place, "T0220",
+        fmt::format("'assert' takes a condition and a text, found {}", countOf(call.arguments.size(), "argument")), "");
   Value value = eval(*call.arguments[0].value);
   if (value.isPoison())
     return value;
   if (value.isBoolean())
     value = literalOf(value, DType::Bool, place);
   if (!value.isData() || value.dtype != DType::Bool)
-    return error(at(call.arguments[0].value->range), "T0205", fmt::format("'assert' takes a bool, found {}", describe(value)), "compare: x != 0");
+    return error(at(call.arguments[0].value->range), "T0205",
+                 fmt::format("'assert' takes a bool, found {}", describe(value)), "compare: x != 0");
   tile::AssertOp::create(builder, loc(place), value.ssa, messageOf(call, "assertion failed"));
   return Value::nothing();
 }
@@ -129,7 +141,9 @@ Value Specializer::evalAssert(const ast::CallExpr &call) {
 Value Specializer::evalInside(const ast::CallExpr &call) {
   At place = at(call.range);
   if (call.arguments.size() != 1)
-    return error(place, "T0220", fmt::format("'inside' takes one place x[...], found {}", countOf(call.arguments.size(), "argument")), "");
+    return error(place, "T0220",
+                 fmt::format("'inside' takes one place x[...], found {}", countOf(call.arguments.size(), "argument")),
+                 "");
   std::optional<Slice> part = evalPlace(*call.arguments[0].value, "'inside'");
   return part ? inside(*part, place) : Value::poison();
 }
@@ -141,7 +155,8 @@ Value Specializer::evalInside(const ast::CallExpr &call) {
 Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, ArrayRef<Argument> arguments, At place) {
   const ast::FnBody &body = *function->body;
   if (llvm::is_contained(active, &body))
-    return error(place, "T0222", fmt::format("'{}' calls itself", function->name), "functions are inlined; write a loop");
+    return error(place, "T0222", fmt::format("'{}' calls itself", function->name),
+                 "functions are inlined; write a loop");
   if (active.size() >= kMaxCallDepth)
     return error(place, "T0223", fmt::format("calls nest deeper than {}", kMaxCallDepth), "");
   // Arguments to parameters, by position and by name.
@@ -152,12 +167,20 @@ Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, A
     if (argument.name.empty())
       ++next;
     else
-      slot = llvm::find_if(body.params, [&](const ast::FnParam &p) { return p.name == argument.name; }) - body.params.begin();
+      slot = llvm::find_if(body.params, [&](const ast::FnParam &p) { return p.name == argument.name; }) -
+             body.params.begin();
     if (slot >= bound.size())
-      return argument.name.empty() ? error(argument.at, "T0220", fmt::format("'{}' takes {}, found {}", function->name, countOf(bound.size(), "argument"), arguments.size()), "")
-                                   : error(argument.at, "T0220", fmt::format("'{}' has no parameter '{}'", function->name, argument.name), "");
+      return argument.name.empty()
+                 ? error(argument.at, "T0220",
+                         fmt::format("'{}' takes {}, found {}", function->name, countOf(bound.size(), "argument"),
+                                     arguments.size()),
+                         "")
+                 : error(argument.at, "T0220", fmt::format("'{}' has no parameter '{}'", function->name, argument.name),
+                         "");
     if (bound[slot])
-      return error(argument.at, "T0220", fmt::format("the parameter '{}' of '{}' is given twice", body.params[slot].name, function->name), "");
+      return error(argument.at, "T0220",
+                   fmt::format("the parameter '{}' of '{}' is given twice", body.params[slot].name, function->name),
+                   "");
     bound[slot] = &argument;
   }
   for (auto [param, argument] : llvm::zip(body.params, bound))
@@ -181,7 +204,9 @@ Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, A
   if (good) {
     active.push_back(&body);
     calls.emplace_back(place, function->name);
-    result = body.expression ? eval(*body.expression) : body.block ? evalFunctionBlock(body.block->statements) : Value::nothing();
+    result = body.expression ? eval(*body.expression)
+             : body.block    ? evalFunctionBlock(body.block->statements)
+                             : Value::nothing();
     calls.pop_back();
     active.pop_back();
   }
@@ -214,8 +239,10 @@ Value Specializer::evalFunctionBlock(const std::vector<ast::StmtPtr> &statements
         }
         if (!truth)
           return Value::poison();
-        return control.branch(truth, assignedNames({&branch.thenBlock, &*branch.elseBlock}), [&] { return evalFunctionBlock(branch.thenBlock.statements); },
-                              [&] { return evalFunctionBlock(branch.elseBlock->statements); }, /*isValue=*/true, at(branch.range));
+        return control.branch(
+            truth, assignedNames({&branch.thenBlock, &*branch.elseBlock}),
+            [&] { return evalFunctionBlock(branch.thenBlock.statements); },
+            [&] { return evalFunctionBlock(branch.elseBlock->statements); }, /*isValue=*/true, at(branch.range));
       }
     }
     if (!spend(at(statement.range)))
@@ -232,26 +259,38 @@ Value Specializer::evalFunctionBlock(const std::vector<ast::StmtPtr> &statements
 /// `x: T`, `x: f32`, `x: int`: checks or binds the element type.
 Value Specializer::bindPatternType(const ast::FnParam &param, const Argument &argument) {
   const Value &value = argument.value;
-  const std::string *name = param.type && param.type->kind == ast::Expr::Kind::Name ? &param.type->as<ast::NameExpr>().name : nullptr;
+  const std::string *name =
+      param.type && param.type->kind == ast::Expr::Kind::Name ? &param.type->as<ast::NameExpr>().name : nullptr;
   if (!param.type)
     return value;
   if (!name)
     return error(at(param.type->range), "T0221", "the type of a parameter is a name", "");
   if (*name == "int" && !param.hasShape)
-    return value.isInteger() ? value : error(argument.at, "T0221", fmt::format("'{}: int' takes a compile-time integer, found {}", param.name, describe(value)), "");
+    return value.isInteger()
+               ? value
+               : error(argument.at, "T0221",
+                       fmt::format("'{}: int' takes a compile-time integer, found {}", param.name, describe(value)),
+                       "");
   std::optional<DType> wanted = parseDType(*name);
   if (!wanted)
     if (Variable *bound = environment.find(*name); bound && bound->value.isType())
       wanted = bound->value.dtype;
   if (wanted && (value.isNumber() || value.isBoolean()) && !param.hasShape)
     return literalOf(value, *wanted, argument.at);
-  std::optional<DType> found = value.isView() ? std::optional(value.view->dtype) : value.isData() ? std::optional(value.dtype) : std::nullopt;
+  std::optional<DType> found = value.isView()   ? std::optional(value.view->dtype)
+                               : value.isData() ? std::optional(value.dtype)
+                                                : std::nullopt;
   if (!found)
-    return error(argument.at, "T0221", fmt::format("'{}: {}' takes a tensor or a number of that type, found {}", param.name, *name, describe(value)), "");
+    return error(
+        argument.at, "T0221",
+        fmt::format("'{}: {}' takes a tensor or a number of that type, found {}", param.name, *name, describe(value)),
+        "");
   if (!wanted)
     environment.declare(*name, {Value::of(*found), false});
   else if (*wanted != *found)
-    return error(argument.at, "T0221", fmt::format("'{}: {}' is {} here, found {}", param.name, *name, nameOf(*wanted), describe(value)), fmt::format("convert: {}(x)", nameOf(*wanted)));
+    return error(argument.at, "T0221",
+                 fmt::format("'{}: {}' is {} here, found {}", param.name, *name, nameOf(*wanted), describe(value)),
+                 fmt::format("convert: {}(x)", nameOf(*wanted)));
   return value;
 }
 
@@ -279,7 +318,9 @@ bool Specializer::bindPatternExtent(const ast::FnParam &param, size_t axis, Valu
   if (wanted.isPoison())
     return false;
   if (wanted.isInteger() && found.isInteger() && wanted.integer != found.integer) {
-    error(place, "T0221", fmt::format("dimension {} of '{}' is {} here, found {}", axis, param.name, wanted.integer, found.integer), "a name that occurs twice has one value");
+    error(place, "T0221",
+          fmt::format("dimension {} of '{}' is {} here, found {}", axis, param.name, wanted.integer, found.integer),
+          "a name that occurs twice has one value");
     return false;
   }
   if (argument.isView()) {
@@ -298,11 +339,14 @@ Value Specializer::bindPattern(const ast::FnParam &param, const Argument &argume
   if (value.isPoison() || !param.hasShape)
     return value;
   if (param.anyLeading)
-    return error(at(param.range), "T0225", "'..' in a shape pattern is part of the language, but this version does not compile it yet", "");
+    return error(at(param.range), "T0225",
+                 "'..' in a shape pattern is part of the language, but this version does not compile it yet", "");
   size_t rank = value.isView() ? value.view->extents.size() : value.isData() ? value.shape().size() : 0;
   if ((!value.isView() && !value.isData()) || rank != param.extents.size())
-    return error(argument.at, "T0221", fmt::format("'{}' of '{}' takes {}, found {}{}", param.name, function, countOf(param.extents.size(), "dimension"), describe(value),
-                                                   value.isView() ? " of " + countOf(rank, "dimension") : std::string()),
+    return error(argument.at, "T0221",
+                 fmt::format("'{}' of '{}' takes {}, found {}{}", param.name, function,
+                             countOf(param.extents.size(), "dimension"), describe(value),
+                             value.isView() ? " of " + countOf(rank, "dimension") : std::string()),
                  "index it: x[b, h] gives a view of the rest");
   // The callee's names replace the caller's, on a copy.
   if (value.isView())

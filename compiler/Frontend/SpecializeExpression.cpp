@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace tessera::frontend {
 
-/// Nodes that one kernel may evaluate: inlining and static loops expand programs, and no program may expand without end.
+/// Nodes that one kernel may evaluate: inlining and static loops expand programs, and no program may expand without
+/// end.
 static constexpr int64_t kMaxWork = 400'000;
 
 At Specializer::at(const ast::SourceRange &range) const {
@@ -21,7 +22,8 @@ bool Specializer::spend(At place) {
   if (++work < kMaxWork)
     return true;
   if (work == kMaxWork)
-    error(place, "T0223", fmt::format("the kernel expands to more than {} expressions", kMaxWork), "nest fewer calls, or use a loop");
+    error(place, "T0223", fmt::format("the kernel expands to more than {} expressions", kMaxWork),
+          "nest fewer calls, or use a loop");
   return false;
 }
 
@@ -62,7 +64,8 @@ Value Specializer::eval(const ast::Expr &expr) {
   }
   case K::Float: return Value::of(expr.as<ast::FloatExpr>().value);
   case K::Bool: return Value::of(expr.as<ast::BoolExpr>().value);
-  case K::String: return error(place, "T0212", "a string is not a value", "strings are the messages of assert and static_assert");
+  case K::String:
+    return error(place, "T0212", "a string is not a value", "strings are the messages of assert and static_assert");
   case K::None: return Value::none();
   case K::Name: return evalName(expr.as<ast::NameExpr>());
   case K::Unary: return evalUnary(expr.as<ast::UnaryExpr>());
@@ -75,7 +78,8 @@ Value Specializer::eval(const ast::Expr &expr) {
     if (base.isPoison())
       return base;
     if (member.name != "T")
-      return error(at(member.nameRange), "T0219", fmt::format("there is no '.{}'", member.name), "the only one is .T, the transpose");
+      return error(at(member.nameRange), "T0219", fmt::format("there is no '.{}'", member.name),
+                   "the only one is .T, the transpose");
     return transpose(base, at(member.nameRange));
   }
   case K::Tuple:
@@ -112,7 +116,8 @@ Value Specializer::evalName(const ast::NameExpr &name) {
     return variable->value;
   if (auto known = constants.find(name.name); known != constants.end()) {
     if (known->second.kind == Value::Kind::Nothing)
-      known->second = error(at(name.range), "T0222", fmt::format("the constant '{}' is defined by itself", name.name), "");
+      known->second =
+          error(at(name.range), "T0222", fmt::format("the constant '{}' is defined by itself", name.name), "");
     return known->second;
   }
   for (const ast::Constant &constant : file.constants) {
@@ -136,7 +141,8 @@ Value Specializer::evalName(const ast::NameExpr &name) {
   if (isBuiltinFunction(name.name))
     return Value::of(builtinFunction(name.name));
   if (file.findKernel(name.name))
-    return error(at(name.range), "T0219", fmt::format("'{}' is a kernel, which only an op calls", name.name), "share the code in a fn");
+    return error(at(name.range), "T0219", fmt::format("'{}' is a kernel, which only an op calls", name.name),
+                 "share the code in a fn");
   return error(at(name.range), "T0219", fmt::format("the name '{}' is not known here", name.name), "");
 }
 
@@ -197,7 +203,8 @@ static const ast::BinaryExpr *asBinary(const ast::Expr *expr, ast::BinaryOp op) 
 
 Value Specializer::evalOperand(const Operand &operand) { return operand.value ? *operand.value : eval(*operand.expr); }
 
-Value Specializer::contract(const Value &x, const Value &y, const Value &addend, bool isSub, bool productIsLeft, At place) {
+Value Specializer::contract(const Value &x, const Value &y, const Value &addend, bool isSub, bool productIsLeft,
+                            At place) {
   if (x.isPoison() || y.isPoison() || addend.isPoison())
     return Value::poison();
   auto isArithmetic = [](const Value &v) { return v.isNumber() || v.isData(); };
@@ -208,7 +215,8 @@ Value Specializer::contract(const Value &x, const Value &y, const Value &addend,
     std::optional<DType> type = commonType(factors, place);
     if (!type)
       return Value::poison();
-    fuses = (*type == DType::F32 || *type == DType::F64) && (!addend.isData() || promote(*type, addend.dtype).type == type);
+    fuses =
+        (*type == DType::F32 || *type == DType::F64) && (!addend.isData() || promote(*type, addend.dtype).type == type);
   }
   if (fuses)
     return multiplyAdd(x, y, addend, isSub && !productIsLeft, isSub && productIsLeft, place);
@@ -217,8 +225,8 @@ Value Specializer::contract(const Value &x, const Value &y, const Value &addend,
   return productIsLeft ? Emitter::binary(op, product, addend, place) : Emitter::binary(op, addend, product, place);
 }
 
-/// `acc + a @ b` (either order, `dot` too): one product that starts from acc.  nullopt when neither side is such a product; the sum
-/// of what was evaluated when the shapes or types do not fit.
+/// `acc + a @ b` (either order, `dot` too): one product that starts from acc.  nullopt when neither side is such a
+/// product; the sum of what was evaluated when the shapes or types do not fit.
 std::optional<Value> Specializer::accumulate(const Operand &left, const Operand &right, At place) {
   auto isDotCall = [&](const ast::Expr *expr) {
     if (!expr || expr->kind != ast::Expr::Kind::Call || expr->parenthesized)
@@ -231,7 +239,8 @@ std::optional<Value> Specializer::accumulate(const Operand &left, const Operand 
   if (!onRight && !isProduct(left.expr))
     return std::nullopt;
   const Operand &productSide = onRight ? right : left, &accSide = onRight ? left : right;
-  // Of `x * y + a @ b`, the factors are kept: if the shapes do not let `@` start from the product, it is contracted instead.
+  // Of `x * y + a @ b`, the factors are kept: if the shapes do not let `@` start from the product, it is contracted
+  // instead.
   const ast::BinaryExpr *factors = asBinary(accSide.expr, ast::BinaryOp::Mul);
   Value x, y, acc;
   if (factors) {
@@ -256,7 +265,8 @@ std::optional<Value> Specializer::accumulate(const Operand &left, const Operand 
   }
   if (factors)
     return contract(x, y, product, false, onRight, place);
-  return onRight ? Emitter::binary(Operator::Add, acc, product, place) : Emitter::binary(Operator::Add, product, acc, place);
+  return onRight ? Emitter::binary(Operator::Add, acc, product, place)
+                 : Emitter::binary(Operator::Add, product, acc, place);
 }
 
 Value Specializer::evalSum(bool isSub, const Operand &left, const Operand &right, At place) {
@@ -289,7 +299,8 @@ Value Specializer::evalIf(const ast::IfExpr &branch) {
     Value value = Value::nothing();
     runBlock(block, &value);
     if (value.kind == Value::Kind::Nothing)
-      return error(at(block.range), "T0209", "a branch of an 'if' used as a value gives none", "end it with an expression");
+      return error(at(block.range), "T0209", "a branch of an 'if' used as a value gives none",
+                   "end it with an expression");
     return value;
   };
   if (constant) {
@@ -300,8 +311,9 @@ Value Specializer::evalIf(const ast::IfExpr &branch) {
   }
   if (!truth)
     return Value::poison();
-  return control.branch(truth, assignedNames({&branch.thenBlock, &*branch.elseBlock}), [&] { return side(branch.thenBlock); },
-                        [&] { return side(*branch.elseBlock); }, /*isValue=*/true, at(branch.range));
+  return control.branch(
+      truth, assignedNames({&branch.thenBlock, &*branch.elseBlock}), [&] { return side(branch.thenBlock); },
+      [&] { return side(*branch.elseBlock); }, /*isValue=*/true, at(branch.range));
 }
 
 Value Specializer::evalClosure(const ast::ClosureExpr &closure) {
@@ -326,7 +338,9 @@ Value Specializer::evalIndices(const ast::IndexExpr &index, std::vector<Index> &
     switch (entry.kind) {
     case ast::IndexEntry::Kind::Scalar:
       result.value = eval(*entry.first);
-      result.kind = result.value.isTile() ? Index::Kind::Tile : result.value.isNone() ? Index::Kind::NewAxis : Index::Kind::Scalar;
+      result.kind = result.value.isTile()   ? Index::Kind::Tile
+                    : result.value.isNone() ? Index::Kind::NewAxis
+                                            : Index::Kind::Scalar;
       if (result.value.isTile() && entry.first->kind == ast::Expr::Kind::Index)
         if (auto load = result.value.ssa.getDefiningOp<tile::LoadOp>())
           result.isUnpaddedSlice = !load.getPad();
@@ -362,12 +376,14 @@ Value Specializer::evalIndex(const ast::IndexExpr &index) {
     return base;
   At place = at(index.range);
   if (base.isTile())
-    return index.pad ? error(at(index.pad->range), "T0304", "'pad' belongs to slices of memory, found it on a tile", "") : indexTile(base, indices, place);
+    return index.pad ? error(at(index.pad->range), "T0304", "'pad' belongs to slices of memory, found it on a tile", "")
+                     : indexTile(base, indices, place);
   if (!base.isView())
     return error(place, "T0304", fmt::format("only tensors and tiles have indices, found {}", describe(base)), "");
   if (isViewIndexing(*base.view, indices)) {
     if (index.pad)
-      return error(at(index.pad->range), "T0304", "'pad' belongs to a load, found it on a view", "write it where the view is sliced");
+      return error(at(index.pad->range), "T0304", "'pad' belongs to a load, found it on a view",
+                   "write it where the view is sliced");
     return subview(*base.view, indices, place);
   }
   std::optional<Slice> part = slice(*base.view, indices, place);
@@ -392,11 +408,15 @@ std::optional<Slice> Specializer::evalPlace(const ast::Expr &expr, const char *w
   if (base.isPoison())
     return std::nullopt;
   if (!base.isView()) {
-    error(at(index.range), "T0212", fmt::format("{} takes a place x[...] in memory, found {}", what, describe(base)), "");
+    error(at(index.range), "T0212", fmt::format("{} takes a place x[...] in memory, found {}", what, describe(base)),
+          "");
     return std::nullopt;
   }
   if (isViewIndexing(*base.view, indices)) {
-    error(at(index.range), "T0304", fmt::format("{} takes one index for each dimension of '{}', found {} for {}", what, base.view->param, indices.size(), base.view->extents.size()), "");
+    error(at(index.range), "T0304",
+          fmt::format("{} takes one index for each dimension of '{}', found {} for {}", what, base.view->param,
+                      indices.size(), base.view->extents.size()),
+          "");
     return std::nullopt;
   }
   return slice(*base.view, indices, at(index.range));

@@ -34,9 +34,10 @@ static ParamMode paramMode(ast::Mode mode) {
   }
 }
 
-Specializer::Specializer(const ast::File &file, const CompileOptions &options, MLIRContext *context, std::vector<Diagnostic> &diagnostics)
-    : Emitter(context, file.files.empty() ? std::vector<std::string>{options.sourceName} : file.files, diagnostics), file(file), options(options),
-      control(*this, environment) {}
+Specializer::Specializer(const ast::File &file, const CompileOptions &options, MLIRContext *context,
+                         std::vector<Diagnostic> &diagnostics)
+    : Emitter(context, file.files.empty() ? std::vector<std::string>{options.sourceName} : file.files, diagnostics),
+      file(file), options(options), control(*this, environment) {}
 
 //===----------------------------------------------------------------------===//
 // Attributes
@@ -95,10 +96,11 @@ DictionaryAttr Specializer::argumentAttributes(const ast::Param &param, DType dt
 ArrayAttr Specializer::paramsAttribute() {
   SmallVector<Attribute> all;
   for (const BoundParam &bound : params)
-    all.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(bound.param->name)),
-                                             builder.getNamedAttr("mode", builder.getStringAttr(modeName(bound.param->mode))),
-                                             builder.getNamedAttr("dtype", builder.getStringAttr(std::string(nameOf(bound.dtype)))),
-                                             builder.getNamedAttr("present", builder.getBoolAttr(bound.isPresent))}));
+    all.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("name", builder.getStringAttr(bound.param->name)),
+         builder.getNamedAttr("mode", builder.getStringAttr(modeName(bound.param->mode))),
+         builder.getNamedAttr("dtype", builder.getStringAttr(std::string(nameOf(bound.dtype)))),
+         builder.getNamedAttr("present", builder.getBoolAttr(bound.isPresent))}));
   return builder.getArrayAttr(all);
 }
 
@@ -113,12 +115,14 @@ ArrayAttr Specializer::gridAttribute() {
       if (value && !isInt)
         error(at(written->range), "T0412", "the grid runs over integers", "");
       if (isInt && &written == &axis.step && value->constant && value->constant->integer < 1)
-        error(at(written->range), "T0315", fmt::format("the step of a grid is at least 1, found {}", value->constant->integer), "");
+        error(at(written->range), "T0315",
+              fmt::format("the step of a grid is at least 1, found {}", value->constant->integer), "");
       return builder.getStringAttr(isInt ? toExpr(*value, {}).print() : std::string("0"));
     };
     StringAttr lo = expression(axis.low, 0), hi = expression(axis.high, 0), step = expression(axis.step, 1);
-    axes.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(axis.name.name)), builder.getNamedAttr("lo", lo),
-                                              builder.getNamedAttr("hi", hi), builder.getNamedAttr("step", step)}));
+    axes.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(axis.name.name)),
+                                              builder.getNamedAttr("lo", lo), builder.getNamedAttr("hi", hi),
+                                              builder.getNamedAttr("step", step)}));
   }
   return builder.getArrayAttr(axes);
 }
@@ -136,10 +140,11 @@ ArrayAttr Specializer::requirementsAttribute() {
     }
     if (value->constant && value->constant->boolean)
       continue;
-    all.push_back(builder.getDictionaryAttr({builder.getNamedAttr("cond", builder.getStringAttr(toExpr(*value, {}).print())),
-                                             builder.getNamedAttr("text", builder.getStringAttr(requirement.text)),
-                                             builder.getNamedAttr("line", builder.getI64IntegerAttr(range.line)),
-                                             builder.getNamedAttr("column", builder.getI64IntegerAttr(range.column))}));
+    all.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("cond", builder.getStringAttr(toExpr(*value, {}).print())),
+                                   builder.getNamedAttr("text", builder.getStringAttr(requirement.text)),
+                                   builder.getNamedAttr("line", builder.getI64IntegerAttr(range.line)),
+                                   builder.getNamedAttr("column", builder.getI64IntegerAttr(range.column))}));
   }
   return builder.getArrayAttr(all);
 }
@@ -176,7 +181,8 @@ bool Specializer::declareArguments(ModuleOp module) {
   ArrayAttr grid = gridAttribute();
   for (const ast::GridAxis &axis : kernel->grid) {
     types.push_back(builder.getI64Type());
-    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(tile::kCoordAttr, builder.getStringAttr(axis.name.name))));
+    attributes.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(tile::kCoordAttr, builder.getStringAttr(axis.name.name))));
     places.push_back(loc(at(axis.name.range)));
   }
   if (failed())
@@ -185,9 +191,10 @@ bool Specializer::declareArguments(ModuleOp module) {
   for (const BoundDim &dim : dims)
     dimNames.push_back(builder.getStringAttr(dim.name));
   builder.setInsertionPointToEnd(module.getBody());
-  auto op = tile::KernelOp::create(builder, loc(at(kernel->nameRange)), builder.getStringAttr(kernel->name),
-                                   TypeAttr::get(builder.getFunctionType(types, {})), builder.getArrayAttr(dimNames), grid, paramsAttribute(),
-                                   requirements, builder.getArrayAttr(attributes), ArrayAttr());
+  auto op =
+      tile::KernelOp::create(builder, loc(at(kernel->nameRange)), builder.getStringAttr(kernel->name),
+                             TypeAttr::get(builder.getFunctionType(types, {})), builder.getArrayAttr(dimNames), grid,
+                             paramsAttribute(), requirements, builder.getArrayAttr(attributes), ArrayAttr());
   for (const char *flag : {"fast", "deterministic"})
     if (Variable *value = environment.find(flag); value && value->value.isBoolean() && value->value.boolean)
       op->setAttr(std::string("tile.") + flag, builder.getUnitAttr());
@@ -245,7 +252,8 @@ void Specializer::declareEntryValues(Block &entry) {
 bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
   kernel = &which;
   if (kernel->isOp) {
-    error(at(kernel->nameRange), "T0225", fmt::format("'{}' is an op, which is no kernel of its own", kernel->name), "specialize the kernels that it calls");
+    error(at(kernel->nameRange), "T0225", fmt::format("'{}' is an op, which is no kernel of its own", kernel->name),
+          "specialize the kernels that it calls");
     return false;
   }
   bindStatics();
@@ -265,11 +273,13 @@ bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
 }
 
 /// Bindings that no kernel of the file asks for.
-static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, const CompileOptions &options, std::vector<Diagnostic> &diagnostics) {
+static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, const CompileOptions &options,
+                          std::vector<Diagnostic> &diagnostics) {
   auto has = [](const ast::Kernel &kernel, const std::string &name) {
     return llvm::any_of(kernel.staticParams, [&](const ast::StaticParam &p) { return p.name == name; });
   };
-  static constexpr const char *kReserved[] = {"fast", "deterministic", "stages", "warps", "cluster", "roles", "raster", "persistent", "split"};
+  static constexpr const char *kReserved[] = {"fast",  "deterministic", "stages",     "warps", "cluster",
+                                              "roles", "raster",        "persistent", "split"};
   for (const Binding &binding : options.bindings) {
     size_t dot = binding.name.find('.');
     std::string name = dot == std::string::npos ? binding.name : binding.name.substr(dot + 1);
@@ -288,7 +298,8 @@ static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, 
       std::string names;
       for (const ast::StaticParam &param : kernel->staticParams)
         names += (names.empty() ? "" : ", ") + param.name;
-      diagnostic.remedy = names.empty() ? "the kernel has no compile-time parameters" : "its compile-time parameters: " + names;
+      diagnostic.remedy =
+          names.empty() ? "the kernel has no compile-time parameters" : "its compile-time parameters: " + names;
     }
     diagnostic.message = fmt::format("no kernel has a compile-time parameter '{}'", binding.name);
     diagnostics.push_back(std::move(diagnostic));
@@ -297,9 +308,11 @@ static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, 
 
 } // namespace tessera::frontend
 
-OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::string> kernels, const CompileOptions &options, MLIRContext &context,
+OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::string> kernels,
+                                          const CompileOptions &options, MLIRContext &context,
                                           std::vector<Diagnostic> &diagnostics) {
-  context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  context
+      .loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   std::vector<Diagnostic> found;
   std::string name = file.files.empty() ? options.sourceName : file.files.front();
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, name, 1, 1));
@@ -322,7 +335,8 @@ OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::s
       continue;
     }
     for (const TensorFacts &facts : options.tensors)
-      if (kernels.size() == 1 && llvm::none_of(kernel->params, [&](const ast::Param &p) { return p.name == facts.param && p.isTensor; }))
+      if (kernels.size() == 1 &&
+          llvm::none_of(kernel->params, [&](const ast::Param &p) { return p.name == facts.param && p.isTensor; }))
         report("T0406", fmt::format("'{}' has no tensor parameter '{}'", kernelName, facts.param), "");
     frontend::Specializer specializer(file, options, &context, found);
     good &= specializer.run(*kernel, *module);
@@ -335,7 +349,8 @@ OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::s
       return success();
     });
     if (failed(mlir::verify(*module)))
-      report("T0900", "internal error: the specialized kernel does not verify: " + text, "please report it with the program");
+      report("T0900", "internal error: the specialized kernel does not verify: " + text,
+             "please report it with the program");
   }
   llvm::stable_sort(found, [](const Diagnostic &a, const Diagnostic &b) {
     return std::tie(a.place.line, a.place.column) < std::tie(b.place.line, b.place.column);

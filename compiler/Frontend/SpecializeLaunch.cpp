@@ -1,7 +1,7 @@
 //===- SpecializeLaunch.cpp - extents, grid and `requires` as launch expressions ------ SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// The launcher evaluates these before every launch, so they may use only what it knows: dimensions, scalar parameters and what is
-// already constant.  The types are those of the body, checked by the same rules.
+// The launcher evaluates these before every launch, so they may use only what it knows: dimensions, scalar parameters
+// and what is already constant.  The types are those of the body, checked by the same rules.
 //
 #include "compiler/Frontend/Specializer.h"
 
@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace tessera::frontend {
 
-static constexpr const char *kAllowed = "allowed are dimensions, scalar parameters, constants, + - * / % ceildiv min max clamp, comparisons, and, or, not";
+static constexpr const char *kAllowed =
+    "allowed are dimensions, scalar parameters, constants, + - * / % ceildiv min max clamp, comparisons, and, or, not";
 
 static LaunchValue constantValue(Value value) {
   LaunchValue result;
@@ -62,12 +63,14 @@ std::optional<LaunchValue> Specializer::launch(const ast::Expr &expr) {
     if (!operand || unary.op == ast::UnaryOp::BitNot)
       break;
     if (operand->constant) {
-      Value value = unary.op == ast::UnaryOp::Negate ? negate(*operand->constant, place) : logicalNot(*operand->constant, place);
+      Value value =
+          unary.op == ast::UnaryOp::Negate ? negate(*operand->constant, place) : logicalNot(*operand->constant, place);
       return value.isPoison() ? std::nullopt : std::optional(constantValue(std::move(value)));
     }
     bool isNot = unary.op == ast::UnaryOp::Not;
     if (isNot != (operand->dtype == DType::Bool)) {
-      error(place, "T0205", isNot ? "'not' works on bool" : "'-' does not work on bool", isNot ? "compare: x == 0" : "write not x");
+      error(place, "T0205", isNot ? "'not' works on bool" : "'-' does not work on bool",
+            isNot ? "compare: x == 0" : "write not x");
       return std::nullopt;
     }
     operand->expression = Expr::node(isNot ? "not" : "neg", {operand->expression});
@@ -97,7 +100,8 @@ std::optional<LaunchValue> Specializer::launchName(const ast::NameExpr &name) {
   return constantValue(std::move(value));
 }
 
-std::optional<LaunchValue> Specializer::launchNode(const char *op, MutableArrayRef<LaunchValue> operands, bool isComparison, At place) {
+std::optional<LaunchValue> Specializer::launchNode(const char *op, MutableArrayRef<LaunchValue> operands,
+                                                   bool isComparison, At place) {
   std::optional<DType> type;
   for (const LaunchValue &operand : operands) {
     if (operand.constant)
@@ -154,10 +158,11 @@ std::optional<LaunchValue> Specializer::launchBinary(const ast::BinaryExpr &bina
     return result;
   }
   using B = ast::BinaryOp;
-  static constexpr std::pair<B, Operator> kOperators[] = {{B::Equal, Operator::Eq},   {B::NotEqual, Operator::Ne}, {B::Less, Operator::Lt},
-                                                          {B::LessEqual, Operator::Le}, {B::Greater, Operator::Gt}, {B::GreaterEqual, Operator::Ge},
-                                                          {B::Add, Operator::Add},    {B::Sub, Operator::Sub},     {B::Mul, Operator::Mul},
-                                                          {B::Div, Operator::Div},    {B::Rem, Operator::Rem}};
+  static constexpr std::pair<B, Operator> kOperators[] = {
+      {B::Equal, Operator::Eq},     {B::NotEqual, Operator::Ne}, {B::Less, Operator::Lt},
+      {B::LessEqual, Operator::Le}, {B::Greater, Operator::Gt},  {B::GreaterEqual, Operator::Ge},
+      {B::Add, Operator::Add},      {B::Sub, Operator::Sub},     {B::Mul, Operator::Mul},
+      {B::Div, Operator::Div},      {B::Rem, Operator::Rem}};
   const auto *entry = llvm::find_if(kOperators, [&](auto pair) { return pair.first == binary.op; });
   if (entry == std::end(kOperators)) {
     error(place, "T0412", fmt::format("the launcher has no '{}'", ast::spelling(binary.op)), kAllowed);
@@ -189,9 +194,13 @@ std::optional<LaunchValue> Specializer::launchBinary(const ast::BinaryExpr &bina
 
 std::optional<LaunchValue> Specializer::launchCall(const ast::CallExpr &call) {
   At place = at(call.range);
-  static constexpr std::pair<const char *, size_t> kFunctions[] = {{"ceildiv", 2}, {"min", 2}, {"max", 2}, {"clamp", 3}};
-  const std::string *name = call.callee->kind == ast::Expr::Kind::Name ? &call.callee->as<ast::NameExpr>().name : nullptr;
-  const auto *entry = name && !isShadowed(*name) ? llvm::find_if(kFunctions, [&](auto pair) { return *name == pair.first; }) : std::end(kFunctions);
+  static constexpr std::pair<const char *, size_t> kFunctions[] = {
+      {"ceildiv", 2}, {"min", 2}, {"max", 2}, {"clamp", 3}};
+  const std::string *name =
+      call.callee->kind == ast::Expr::Kind::Name ? &call.callee->as<ast::NameExpr>().name : nullptr;
+  const auto *entry = name && !isShadowed(*name)
+                          ? llvm::find_if(kFunctions, [&](auto pair) { return *name == pair.first; })
+                          : std::end(kFunctions);
   if (entry == std::end(kFunctions)) {
     error(place, "T0412", "the launcher cannot evaluate this call", kAllowed);
     return std::nullopt;
@@ -204,7 +213,10 @@ std::optional<LaunchValue> Specializer::launchCall(const ast::CallExpr &call) {
     operands.push_back(std::move(*value));
   }
   if (operands.size() != entry->second) {
-    error(place, "T0220", fmt::format("'{}' takes {} here, found {}", entry->first, countOf(entry->second, "argument"), operands.size()), "");
+    error(
+        place, "T0220",
+        fmt::format("'{}' takes {} here, found {}", entry->first, countOf(entry->second, "argument"), operands.size()),
+        "");
     return std::nullopt;
   }
   if (llvm::all_of(operands, [](const LaunchValue &v) { return v.constant.has_value(); })) {

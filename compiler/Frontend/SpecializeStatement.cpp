@@ -1,7 +1,7 @@
-//===- SpecializeStatement.cpp - statements, loops, early return ---------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//===- SpecializeStatement.cpp - statements and early return ---------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// An early `return` of a kernel nests what follows it: `if c { return } rest` becomes `if not c { rest }`.  Where neither branch always
-// returns, the hidden variable `$alive` says whether the program instance goes on.
+// An early `return` of a kernel nests what follows it: `if c { return } rest` becomes `if not c { rest }`.  Where
+// neither branch always returns, the hidden variable `$alive` says whether the program instance goes on.
 //
 #include "compiler/Frontend/Specializer.h"
 
@@ -14,8 +14,6 @@ using namespace mlir;
 namespace tessera::frontend {
 
 static constexpr const char *kAlive = "$alive";
-/// Iterations that a `for static` may unroll to.
-static constexpr int64_t kMaxUnrolled = 4096;
 
 //===----------------------------------------------------------------------===//
 // Questions about syntax
@@ -137,7 +135,8 @@ bool needsAlive(const ast::Block &body) {
         return s->kind != ast::Stmt::Kind::Return && scan.hasReturn;
       });
     };
-    if ((thenMay && (!thenDoes || !isFlat(branch->thenBlock))) || (elseMay && (!elseDoes || !isFlat(*branch->elseBlock))))
+    if ((thenMay && (!thenDoes || !isFlat(branch->thenBlock))) ||
+        (elseMay && (!elseDoes || !isFlat(*branch->elseBlock))))
       return true;
   }
   return false;
@@ -154,7 +153,9 @@ std::vector<std::string> assignedNames(ArrayRef<const ast::Block *> blocks) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-Specializer::Flow Specializer::runBlock(const ast::Block &block, Value *value) { return runStatements(block.statements, 0, value); }
+Specializer::Flow Specializer::runBlock(const ast::Block &block, Value *value) {
+  return runStatements(block.statements, 0, value);
+}
 
 Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &statements, size_t first, Value *value) {
   for (size_t i = first; i < statements.size(); ++i) {
@@ -167,7 +168,8 @@ Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &st
       return Flow::Next;
     }
     if (const ast::IfExpr *branch = asIf(statement))
-      if (active.empty() && loopDepth == 0 && (hasReturn(branch->thenBlock) || (branch->elseBlock && hasReturn(*branch->elseBlock))))
+      if (active.empty() && loopDepth == 0 &&
+          (hasReturn(branch->thenBlock) || (branch->elseBlock && hasReturn(*branch->elseBlock))))
         return runIf(*branch, statements, i + 1);
     if (runStatement(statement) == Flow::Returned)
       return Flow::Returned;
@@ -176,7 +178,8 @@ Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &st
 }
 
 /// An `if` of a kernel with a `return` inside, and the statements after it in its block.
-Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vector<ast::StmtPtr> &statements, size_t next) {
+Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vector<ast::StmtPtr> &statements,
+                                     size_t next) {
   std::optional<bool> constant;
   mlir::Value truth = condition(*branch.condition, constant);
   if (constant) {
@@ -190,12 +193,14 @@ Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vecto
     if (flow == Flow::Returned)
       return flow;
     // A branch may have returned at run time, inside an `if` of its own.
-    if (!hasReturn(*constant || !branch.elseBlock ? branch.thenBlock : *branch.elseBlock) || (!*constant && !branch.elseBlock))
+    if (!hasReturn(*constant || !branch.elseBlock ? branch.thenBlock : *branch.elseBlock) ||
+        (!*constant && !branch.elseBlock))
       return runStatements(statements, next, nullptr);
   } else {
     if (!truth)
       return Flow::Returned;
-    bool thenReturns = alwaysReturns(branch.thenBlock), elseReturns = branch.elseBlock && alwaysReturns(*branch.elseBlock);
+    bool thenReturns = alwaysReturns(branch.thenBlock),
+         elseReturns = branch.elseBlock && alwaysReturns(*branch.elseBlock);
     bool thenMay = hasReturn(branch.thenBlock), elseMay = branch.elseBlock && hasReturn(*branch.elseBlock);
     Scan scan;
     scan.block(branch.thenBlock);
@@ -235,12 +240,13 @@ Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vecto
   Scan scan;
   for (size_t i = next; i < statements.size(); ++i)
     scan.statement(*statements[i]);
-  control.branch(alive->value.ssa, unique(std::move(scan.assigned)),
-                 [&] {
-                   runStatements(statements, next, nullptr);
-                   return Value::nothing();
-                 },
-                 [] { return Value::nothing(); }, /*isValue=*/false, at(branch.range));
+  control.branch(
+      alive->value.ssa, unique(std::move(scan.assigned)),
+      [&] {
+        runStatements(statements, next, nullptr);
+        return Value::nothing();
+      },
+      [] { return Value::nothing(); }, /*isValue=*/false, at(branch.range));
   return Flow::Next;
 }
 
@@ -254,11 +260,13 @@ mlir::Value Specializer::condition(const ast::Expr &expr, std::optional<bool> &c
   if (value.isPoison())
     return {};
   if (value.isTile() && value.dtype == DType::Bool) {
-    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)), "decide for each element with where(mask, a, b), or reduce: any(mask)");
+    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)),
+          "decide for each element with where(mask, a, b), or reduce: any(mask)");
     return {};
   }
   if (!value.isScalar() || value.dtype != DType::Bool) {
-    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)), value.isView() ? "load it first" : "compare: x != 0");
+    error(place, "T0208", fmt::format("a condition is a scalar bool, found {}", describe(value)),
+          value.isView() ? "load it first" : "compare: x != 0");
     return {};
   }
   return value.ssa;
@@ -284,9 +292,14 @@ Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
   case K::Return: return runReturn(statement.as<ast::ReturnStmt>());
   case K::Break:
   case K::Continue:
-    error(at(statement.range), "T0225", "'break' and 'continue' are part of the language, but this version does not compile them yet", "use while with a condition");
+    error(at(statement.range), "T0225",
+          "'break' and 'continue' are part of the language, but this version does not compile them yet",
+          "use while with a condition");
     return Flow::Next;
-  case K::Temp: error(at(statement.range), "T0225", "'temp' stands in an op; inside a kernel this version does not compile it yet", ""); return Flow::Next;
+  case K::Temp:
+    error(at(statement.range), "T0225", "'temp' stands in an op; inside a kernel this version does not compile it yet",
+          "");
+    return Flow::Next;
   }
   return Flow::Next;
 }
@@ -294,11 +307,13 @@ Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
 Specializer::Flow Specializer::runReturn(const ast::ReturnStmt &statement) {
   At place = at(statement.range);
   if (!active.empty()) {
-    error(place, "T0224", "in a fn, 'return' is the last statement, or the last of both branches of a final 'if'", "give the value with an if expression");
+    error(place, "T0224", "in a fn, 'return' is the last statement, or the last of both branches of a final 'if'",
+          "give the value with an if expression");
     return Flow::Returned;
   }
   if (loopDepth > 0) {
-    error(place, "T0224", "a kernel cannot return from inside a loop", "leave the loop by its condition: while not done { ... }");
+    error(place, "T0224", "a kernel cannot return from inside a loop",
+          "leave the loop by its condition: while not done { ... }");
     return Flow::Returned;
   }
   if (statement.value)
@@ -334,8 +349,9 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
         runBlock(*block);
       return Value::nothing();
     };
-    control.branch(truth, assignedNames(blocks), [&] { return side(&branch.thenBlock); },
-                   [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr); }, /*isValue=*/false, place);
+    control.branch(
+        truth, assignedNames(blocks), [&] { return side(&branch.thenBlock); },
+        [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr); }, /*isValue=*/false, place);
     return;
   }
   if (expr.kind == ast::Expr::Kind::Block) {
@@ -346,7 +362,8 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
   }
   Value value = eval(expr);
   if (!value.isPoison() && value.kind != Value::Kind::Nothing)
-    error(place, "T0215", fmt::format("nobody uses this value, {}", describe(value)), "name it with let, or end the line before with its operator");
+    error(place, "T0215", fmt::format("nobody uses this value, {}", describe(value)),
+          "name it with let, or end the line before with its operator");
 }
 
 //===----------------------------------------------------------------------===//
@@ -363,7 +380,8 @@ void Specializer::runLet(const ast::LetStmt &let) {
     values = value.elements;
   } else {
     if (!value.isPoison())
-      error(at(let.value->range), "T0212", fmt::format("expected a tuple of {}, found {}", let.names.size(), describe(value)), "");
+      error(at(let.value->range), "T0212",
+            fmt::format("expected a tuple of {}, found {}", let.names.size(), describe(value)), "");
     values.assign(let.names.size(), Value::poison());
   }
   for (auto [name, each] : llvm::zip(let.names, values)) {
@@ -371,7 +389,8 @@ void Specializer::runLet(const ast::LetStmt &let) {
       each = error(at(let.value->range), "T0212", "expected a value, found a call that returns nothing", "");
     if (isVar && !each.isPoison()) {
       if (each.isView() || each.isFunction() || each.isType() || each.isNone() || each.isTuple())
-        each = error(at(name.range), "T0227", fmt::format("a var holds a scalar or a tile, found {}", describe(each)), "name it with let");
+        each = error(at(name.range), "T0227", fmt::format("a var holds a scalar or a tile, found {}", describe(each)),
+                     "name it with let");
       else
         each = settle(each, at(let.value->range), "a scalar or a tile");
     }
@@ -386,7 +405,8 @@ void Specializer::runAssign(const ast::AssignStmt &assign) {
     if (value.isPoison())
       return;
     if (!value.isTuple() || value.elements.size() != assign.targets.size()) {
-      error(at(assign.value->range), "T0212", fmt::format("expected a tuple of {}, found {}", assign.targets.size(), describe(value)), "");
+      error(at(assign.value->range), "T0212",
+            fmt::format("expected a tuple of {}, found {}", assign.targets.size(), describe(value)), "");
       return;
     }
     for (auto [target, element] : llvm::zip(assign.targets, value.elements)) {
@@ -402,13 +422,16 @@ void Specializer::runAssign(const ast::AssignStmt &assign) {
   if (assign.op) {
     using B = ast::BinaryOp;
     static constexpr std::pair<B, Operator> kOperators[] = {
-        {B::Add, Operator::Add},       {B::Sub, Operator::Sub},     {B::Mul, Operator::Mul},     {B::Div, Operator::Div},          {B::Rem, Operator::Rem},
-        {B::BitAnd, Operator::BitAnd}, {B::BitOr, Operator::BitOr}, {B::BitXor, Operator::BitXor}, {B::ShiftLeft, Operator::Shl}, {B::ShiftRight, Operator::Shr}};
+        {B::Add, Operator::Add},       {B::Sub, Operator::Sub},       {B::Mul, Operator::Mul},
+        {B::Div, Operator::Div},       {B::Rem, Operator::Rem},       {B::BitAnd, Operator::BitAnd},
+        {B::BitOr, Operator::BitOr},   {B::BitXor, Operator::BitXor}, {B::ShiftLeft, Operator::Shl},
+        {B::ShiftRight, Operator::Shr}};
     for (auto [written, meant] : kOperators)
       if (written == *assign.op)
         op = meant;
     if (!op) {
-      error(place, "T0225", fmt::format("'{}=' is not an assignment of the language", ast::spelling(*assign.op)), "write x = x op e");
+      error(place, "T0225", fmt::format("'{}=' is not an assignment of the language", ast::spelling(*assign.op)),
+            "write x = x op e");
       return;
     }
   }
@@ -454,7 +477,8 @@ void Specializer::assignName(const ast::NameExpr &target, Value value) {
   }
   Shape shape{SmallVector<int64_t>(old.shape()), old.origins};
   if (value.isData() && value.shape().size() > shape.extents.size()) {
-    error(place, "T0301", fmt::format("the var '{}' is {}, found {}", target.name, describe(old), describe(value)), "its first value fixes the shape");
+    error(place, "T0301", fmt::format("the var '{}' is {}, found {}", target.name, describe(old), describe(value)),
+          "its first value fixes the shape");
     return;
   }
   Value stored = value.isData() ? broadcast(widen(value, old.dtype, place), shape.extents, shape.origins, place)
@@ -463,7 +487,8 @@ void Specializer::assignName(const ast::NameExpr &target, Value value) {
     variable->value = stored;
 }
 
-void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr, const Value *value, At place) {
+void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr,
+                              const Value *value, At place) {
   if (target.pad)
     error(at(target.pad->range), "T0304", "'pad' belongs to loads, found it on a store", "");
   std::optional<Slice> part = evalPlace(target, "an assignment");
@@ -487,7 +512,8 @@ void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operat
     return;
   }
   if (part->hasIndexTiles) {
-    error(place, "T0312", "an assignment with an operator through index tiles would lose updates of duplicates", "declare the parameter 'accum', or use atomic_add");
+    error(place, "T0312", "an assignment with an operator through index tiles would lose updates of duplicates",
+          "declare the parameter 'accum', or use atomic_add");
     return;
   }
   Value old = load(*part, nullptr, place);
@@ -497,109 +523,6 @@ void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operat
     store(*part, evalSum(*op == Operator::Sub, {nullptr, old}, {expr, {}}, place), place);
   else
     store(*part, Emitter::binary(*op, old, eval(*expr), place), place);
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-void Specializer::runFor(const ast::ForStmt &loop, size_t depth) {
-  if (depth == loop.ranges.size()) {
-    runBlock(loop.body);
-    return;
-  }
-  const ast::LoopRange &range = loop.ranges[depth];
-  At place = at(range.name.range);
-  Value low = toIndex(eval(*range.low), at(range.low->range), "a bound of a loop");
-  Value high = toIndex(eval(*range.high), at(range.high->range), "a bound of a loop");
-  Value written = range.step ? eval(*range.step) : Value::of(int64_t(1));
-  if (written.isInteger() && written.integer < 1)
-    written = error(at(range.step->range), "T0315", fmt::format("the step of a loop is at least 1, found {}", written.integer), range.step ? "run downward with reverse(lo..hi by step)" : "");
-  Value step = toIndex(written, range.step ? at(range.step->range) : place, "the step of a loop");
-  if (low.isPoison() || high.isPoison() || step.isPoison()) {
-    // Still look at the body: its own mistakes are worth telling.
-    low = high = Value::data(indexConstant(0, place), DType::I64);
-    step = Value::data(indexConstant(1, place), DType::I64);
-  }
-  mlir::Value lo = low.ssa, hi = high.ssa, by = step.ssa;
-  if (range.reverse) {
-    // k counts iterations; the index is lo + (n - 1 - k) * step.
-    mlir::Value n = tile::CeilDivOp::create(builder, loc(place), hi.getType(), arith::SubIOp::create(builder, loc(place), hi, lo), by, false);
-    mlir::Value one = indexConstant(1, place);
-    mlir::Value positive = arith::CmpIOp::create(builder, loc(place), arith::CmpIPredicate::sge, by, one);
-    hi = arith::SelectOp::create(builder, loc(place), positive, n, indexConstant(0, place));
-    lo = indexConstant(0, place);
-    by = one;
-  }
-  mlir::Value first = low.ssa, count = hi, stride = step.ssa;
-  ++loopDepth;
-  control.loop(lo, hi, by, assignedNames({&loop.body}),
-               [&](mlir::Value index) {
-                 if (range.reverse) {
-                   mlir::Value last = arith::SubIOp::create(builder, loc(place), count, indexConstant(1, place));
-                   mlir::Value back = arith::SubIOp::create(builder, loc(place), last, index);
-                   mlir::Value offset = arith::MulIOp::create(builder, loc(place), back, stride);
-                   index = arith::AddIOp::create(builder, loc(place), first, offset);
-                 }
-                 environment.declare(range.name.name, {Value::data(index, DType::I64), false});
-                 runFor(loop, depth + 1);
-               },
-               place);
-  --loopDepth;
-}
-
-void Specializer::runStaticFor(const ast::ForStmt &loop, size_t depth) {
-  if (depth == loop.ranges.size()) {
-    runBlock(loop.body);
-    return;
-  }
-  const ast::LoopRange &range = loop.ranges[depth];
-  Value low = eval(*range.low), high = eval(*range.high), step = range.step ? eval(*range.step) : Value::of(int64_t(1));
-  if (low.isPoison() || high.isPoison() || step.isPoison())
-    return;
-  At place = at(range.name.range);
-  if (!low.isInteger() || !high.isInteger() || !step.isInteger()) {
-    error(place, "T0408", "the bounds and the step of 'for static' are known at compile time", "write for without static");
-    return;
-  }
-  if (step.integer < 1) {
-    error(at(range.step->range), "T0315", fmt::format("the step of a loop is at least 1, found {}", step.integer), "");
-    return;
-  }
-  SmallVector<int64_t> indices;
-  for (int64_t i = low.integer; i < high.integer;) {
-    indices.push_back(i);
-    if (int64_t(indices.size()) > kMaxUnrolled) {
-      error(place, "T0223", fmt::format("'for static' unrolls at most {} iterations", kMaxUnrolled), "write for without static");
-      return;
-    }
-    if (__builtin_add_overflow(i, step.integer, &i))
-      break;
-  }
-  if (range.reverse)
-    std::reverse(indices.begin(), indices.end());
-  ++loopDepth;
-  for (int64_t i : indices) {
-    environment.push();
-    environment.declare(range.name.name, {Value::of(i), false});
-    runStaticFor(loop, depth + 1);
-    environment.pop();
-  }
-  --loopDepth;
-}
-
-void Specializer::runWhile(const ast::WhileStmt &loop) {
-  ++loopDepth;
-  control.whileLoop(assignedNames({&loop.body}),
-                    [&]() -> mlir::Value {
-                      std::optional<bool> constant;
-                      mlir::Value truth = condition(*loop.condition, constant);
-                      if (constant)
-                        return literalOf(Value::of(*constant), DType::Bool, at(loop.condition->range)).ssa;
-                      return truth;
-                    },
-                    [&] { runBlock(loop.body); }, at(loop.range));
-  --loopDepth;
 }
 
 } // namespace tessera::frontend

@@ -1,7 +1,8 @@
 //===- Specializer.h - the walk over a kernel's syntax -------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// One object specializes one kernel.  SpecializeKernel.cpp binds and builds the signature, SpecializeLaunch.cpp turns extents, grid and
-// `requires` into launch expressions, SpecializeStatement.cpp and SpecializeExpression.cpp walk the body, SpecializeCall.cpp inlines.
+// One object specializes one kernel.  SpecializeKernel.cpp binds and builds the signature, SpecializeLaunch.cpp turns
+// extents, grid and `requires` into launch expressions, SpecializeStatement.cpp and SpecializeExpression.cpp walk the
+// body, SpecializeCall.cpp inlines.
 //
 #ifndef TESSERA_COMPILER_FRONTEND_SPECIALIZER_H
 #define TESSERA_COMPILER_FRONTEND_SPECIALIZER_H
@@ -24,7 +25,8 @@ struct Function {
   std::map<std::string, Value> captured;
 };
 
-/// A launch-time value: a compile-time constant (or the presence of a tensor), or an expression over symbols with its type.
+/// A launch-time value: a compile-time constant (or the presence of a tensor), or an expression over symbols with its
+/// type.
 struct LaunchValue {
   std::optional<Value> constant;
   Expr expression;
@@ -42,13 +44,15 @@ bool needsAlive(const ast::Block &body);
 
 class Specializer : public Emitter {
 public:
-  Specializer(const ast::File &file, const CompileOptions &options, mlir::MLIRContext *context, std::vector<Diagnostic> &diagnostics);
+  Specializer(const ast::File &file, const CompileOptions &options, mlir::MLIRContext *context,
+              std::vector<Diagnostic> &diagnostics);
 
   /// Appends the `tile.kernel` to `module`; false after an error.
   bool run(const ast::Kernel &kernel, mlir::ModuleOp module);
 
 private:
-  //===--- Binding and signature (SpecializeKernel.cpp, SpecializeBinding.cpp) ---------------------------------------------------===//
+  //===--- Binding and signature (SpecializeKernel.cpp, SpecializeBinding.cpp)
+  //---------------------------------------------------===//
   struct BoundDim {
     std::string name;
     size_t argument = 0, axis = 0;
@@ -73,16 +77,19 @@ private:
   void declareEntryValues(mlir::Block &entry);
   const TensorFacts *factsOf(const std::string &param) const;
 
-  //===--- Launch expressions (SpecializeLaunch.cpp) ------------------------------------------------------------------------------===//
+  //===--- Launch expressions (SpecializeLaunch.cpp)
+  //------------------------------------------------------------------------------===//
   std::optional<LaunchValue> launch(const ast::Expr &expr);
   std::optional<LaunchValue> launchName(const ast::NameExpr &name);
   std::optional<LaunchValue> launchBinary(const ast::BinaryExpr &binary);
   std::optional<LaunchValue> launchCall(const ast::CallExpr &call);
-  std::optional<LaunchValue> launchNode(const char *op, llvm::MutableArrayRef<LaunchValue> operands, bool isComparison, At at);
+  std::optional<LaunchValue> launchNode(const char *op, llvm::MutableArrayRef<LaunchValue> operands, bool isComparison,
+                                        At at);
   /// As an expression; constants in the type of what they stand beside.
   Expr toExpr(const LaunchValue &value, std::optional<DType> beside);
 
-  //===--- Statements -------------------------------------------------------------------------------------------------------------===//
+  //===--- Statements
+  //-------------------------------------------------------------------------------------------------------------===//
   enum class Flow : uint8_t { Next, Returned };
   /// Runs statements from `first` on; with `value`, the last expression's value goes there.
   Flow runStatements(const std::vector<ast::StmtPtr> &statements, size_t first, Value *value);
@@ -92,16 +99,19 @@ private:
   void runLet(const ast::LetStmt &let);
   void runAssign(const ast::AssignStmt &assign);
   void assignName(const ast::NameExpr &target, Value value);
-  void assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr, const Value *value, At at);
+  void assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr, const Value *value,
+                   At at);
   void runExpression(const ast::ExprStmt &statement);
   void runFor(const ast::ForStmt &loop, size_t depth);
   void runStaticFor(const ast::ForStmt &loop, size_t depth);
   void runWhile(const ast::WhileStmt &loop);
   Flow runReturn(const ast::ReturnStmt &statement);
-  /// The scalar i1 of a run-time condition; a compile-time one goes to `constant`.  Null and no constant after an error.
+  /// The scalar i1 of a run-time condition; a compile-time one goes to `constant`.  Null and no constant after an
+  /// error.
   mlir::Value condition(const ast::Expr &expr, std::optional<bool> &constant);
 
-  //===--- Expressions --------------------------------------------------------------------------------------------------------------===//
+  //===--- Expressions
+  //--------------------------------------------------------------------------------------------------------------===//
   /// An operand of `+`: written, or known already (`x` of `x += e`).
   struct Operand {
     const ast::Expr *expr = nullptr;
@@ -123,7 +133,8 @@ private:
   Value evalClosure(const ast::ClosureExpr &closure);
   std::optional<Slice> evalPlace(const ast::Expr &expr, const char *what);
 
-  //===--- Calls ----------------------------------------------------------------------------------------------------------------------===//
+  //===--- Calls
+  //----------------------------------------------------------------------------------------------------------------------===//
   Value evalCall(const ast::CallExpr &call);
   std::optional<Value> evalSpecialCall(const std::string &name, const ast::CallExpr &call);
   Value evalStaticAssert(const ast::CallExpr &call);
@@ -156,7 +167,7 @@ private:
   int64_t work = 0;
 
   // The signature under construction.
-  std::map<std::string, DType> symbols;             ///< what launch expressions may name: dimensions and scalars
+  std::map<std::string, DType> symbols; ///< what launch expressions may name: dimensions and scalars
   std::vector<BoundDim> dims;
   struct BoundParam {
     const ast::Param *param = nullptr;

@@ -51,7 +51,8 @@ Promotion promote(DType a, DType b) {
     return {a, {}};
   auto both = [&](const char *rule) { return fmt::format("{}, found {} and {}", rule, nameOf(a), nameOf(b)); };
   if (a == DType::Bool || b == DType::Bool)
-    return refuse("T0205", both("a bool does not mix with numbers"), "select with where(mask, x, 0), or convert the mask: T(mask)");
+    return refuse("T0205", both("a bool does not mix with numbers"),
+                  "select with where(mask, x, 0), or convert the mask: T(mask)");
   if (isFp8(a) || isFp8(b))
     return refuse("T0204", both("fp8 values do not take part in arithmetic"), "convert first: f32(x)");
   if (isFloat(a) != isFloat(b))
@@ -69,17 +70,21 @@ Promotion promote(DType a, DType b) {
 }
 
 static Literal refuseLiteral(const Value &number, DType type, const char *why, const char *remedy) {
-  std::string text = number.kind == Value::Kind::Integer ? fmt::format("{}", number.integer) : fmt::format("{}", number.real);
+  std::string text =
+      number.kind == Value::Kind::Integer ? fmt::format("{}", number.integer) : fmt::format("{}", number.real);
   return {nullptr, {"T0206", fmt::format("the constant {} {} {}", text, why, nameOf(type)), remedy}};
 }
 
 static Literal integerLiteral(mlir::MLIRContext *context, const Value &number, DType type) {
   if (number.kind == Value::Kind::Real)
-    return {nullptr,
-            {"T0202", fmt::format("an integer does not mix with a float, found the constant {} with {}", number.real, nameOf(type)),
-             "convert the other operand: f32(x)"}};
+    return {
+        nullptr,
+        {"T0202",
+         fmt::format("an integer does not mix with a float, found the constant {} with {}", number.real, nameOf(type)),
+         "convert the other operand: f32(x)"}};
   int bits = bitsOf(type);
-  bool fits = isSignedInteger(type) ? llvm::isIntN(bits, number.integer) : number.integer >= 0 && llvm::isUIntN(bits, number.integer);
+  bool fits = isSignedInteger(type) ? llvm::isIntN(bits, number.integer)
+                                    : number.integer >= 0 && llvm::isUIntN(bits, number.integer);
   if (!fits)
     return refuseLiteral(number, type, "is outside the range of", "use a wider type, or another constant");
   llvm::APInt value(bits, uint64_t(number.integer), false, /*implicitTrunc=*/true);
@@ -90,11 +95,14 @@ Literal literal(mlir::MLIRContext *context, const Value &number, DType type) {
   if (number.isBoolean()) {
     if (type == DType::Bool)
       return {mlir::IntegerAttr::get(mlir::IntegerType::get(context, 1), number.boolean ? 1 : 0), {}};
-    return {nullptr, {"T0205", fmt::format("a bool does not mix with numbers, found a bool constant with {}", nameOf(type)),
-                      "select with where(mask, x, 0)"}};
+    return {nullptr,
+            {"T0205", fmt::format("a bool does not mix with numbers, found a bool constant with {}", nameOf(type)),
+             "select with where(mask, x, 0)"}};
   }
   if (type == DType::Bool)
-    return {nullptr, {"T0205", "a bool does not mix with numbers, found a number constant with bool", "write true or false, or compare"}};
+    return {nullptr,
+            {"T0205", "a bool does not mix with numbers, found a number constant with bool",
+             "write true or false, or compare"}};
   if (!isFloat(type))
     return integerLiteral(context, number, type);
   auto floatType = mlir::cast<mlir::FloatType>(elementType(context, type));
@@ -102,9 +110,11 @@ Literal literal(mlir::MLIRContext *context, const Value &number, DType type) {
   llvm::APFloat value(semantics);
   bool inexact = false;
   if (number.kind == Value::Kind::Integer) {
-    auto status = value.convertFromAPInt(llvm::APInt(64, uint64_t(number.integer)), true, llvm::APFloat::rmNearestTiesToEven);
+    auto status =
+        value.convertFromAPInt(llvm::APInt(64, uint64_t(number.integer)), true, llvm::APFloat::rmNearestTiesToEven);
     if (status != llvm::APFloat::opOK)
-      return refuseLiteral(number, type, "is not exactly representable in", "write it as a float, or convert with T(x)");
+      return refuseLiteral(number, type, "is not exactly representable in",
+                           "write it as a float, or convert with T(x)");
   } else {
     value = llvm::APFloat(number.real);
     bool finite = std::isfinite(number.real);

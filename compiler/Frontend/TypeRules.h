@@ -1,7 +1,7 @@
 //===- TypeRules.h - promotion and literals: the table of section "Types" ------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// Pure functions over element types: what two of them promote to or why they do not, what sums accumulate in, and which constant a
-// compile-time number becomes in a type.  They know nothing of programs or places.
+// Pure functions over element types: what two of them promote to or why they do not, what sums accumulate in, and which
+// constant a compile-time number becomes in a type.  They know nothing of programs or places.
 //
 #ifndef TESSERA_COMPILER_FRONTEND_TYPERULES_H
 #define TESSERA_COMPILER_FRONTEND_TYPERULES_H
@@ -36,8 +36,8 @@ struct Promotion {
 };
 Promotion promote(DType a, DType b);
 
-/// The constant that a compile-time number (or boolean) becomes as a scalar of `type`: an int must be exactly representable, a float rounds to
-/// nearest and may not overflow, a float never becomes an integer.
+/// The constant that a compile-time number (or boolean) becomes as a scalar of `type`: an int must be exactly
+/// representable, a float rounds to nearest and may not overflow, a float never becomes an integer.
 struct Literal {
   mlir::TypedAttr attribute; ///< null when refused
   Refusal refusal;

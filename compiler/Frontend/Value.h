@@ -1,9 +1,9 @@
 //===- Value.h - what an expression of the language evaluates to ---------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// The specializer walks a kernel with its compile-time parameters known, so an expression is either a compile-time thing (a number,
-// a boolean, a type, a function, None, a tuple), a view of memory, or data: an SSA value with its element type in the source.  A
-// poison value stands for an expression that has been reported; everything made from it is poison too, so one mistake gives one
-// message.
+// The specializer walks a kernel with its compile-time parameters known, so an expression is either a compile-time
+// thing (a number, a boolean, a type, a function, None, a tuple), a view of memory, or data: an SSA value with its
+// element type in the source.  A poison value stands for an expression that has been reported; everything made from it
+// is poison too, so one mistake gives one message.
 //
 #ifndef TESSERA_COMPILER_FRONTEND_VALUE_H
 #define TESSERA_COMPILER_FRONTEND_VALUE_H
@@ -46,13 +46,13 @@ struct Value {
   int64_t integer = 0;
   double real = 0;
   bool boolean = false;
-  DType dtype = DType::F32;               ///< of Type and Data
-  std::string origin;                     ///< Integer: the compile-time name it is (`BM`), for the warning about broadcasts
-  std::vector<Value> elements;            ///< of Tuple
+  DType dtype = DType::F32;    ///< of Type and Data
+  std::string origin;          ///< Integer: the compile-time name it is (`BM`), for the warning about broadcasts
+  std::vector<Value> elements; ///< of Tuple
   std::shared_ptr<const Function> function;
   std::shared_ptr<View> view;
-  mlir::Value ssa;                        ///< of Data: a scalar or a tensor
-  std::vector<std::string> origins;       ///< of Data that is a tile: per dimension, the name its extent came from or ""
+  mlir::Value ssa;                  ///< of Data: a scalar or a tensor
+  std::vector<std::string> origins; ///< of Data that is a tile: per dimension, the name its extent came from or ""
 
   static Value poison() { return {}; }
   static Value nothing() { return ofKind(Kind::Nothing); }
