@@ -96,7 +96,7 @@ public:
           if (!other.isOp)
             names += (names.empty() ? "" : ", ") + other.name;
         error(Fault::Program, kernel ? "'" + options.kernel + "' is an op; ops cannot be compiled yet" : "there is no kernel '" + options.kernel + "'",
-              names.empty() ? "the file declares no kernel" : "the file has: " + names, "T0401");
+              names.empty() ? "the file declares no kernel" : "the file has: " + names, "T0413");
         return {};
       }
       kernels.push_back(options.kernel);
@@ -110,7 +110,7 @@ public:
           remark(kernel, "kernel '" + kernel.name + "' is left out: it has compile-time parameters without a value");
       }
       if (kernels.empty()) {
-        error(Fault::Program, "no kernel of the file is fully bound", "bind its compile-time parameters with -D NAME=VALUE", "T0402");
+        error(Fault::Program, "no kernel of the file is fully bound", "bind its compile-time parameters with -D NAME=VALUE", "T0401");
         return {};
       }
     }

@@ -349,7 +349,7 @@ OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::s
       return success();
     });
     if (failed(mlir::verify(*module)))
-      report("T0900", "internal error: the specialized kernel does not verify: " + text,
+      report("T0599", "internal error: the specialized kernel does not verify: " + text,
              "please report it with the program");
   }
   llvm::stable_sort(found, [](const Diagnostic &a, const Diagnostic &b) {

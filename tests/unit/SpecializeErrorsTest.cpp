@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tessera;
 
 namespace {
@@ -170,6 +172,17 @@ TEST_CASE("an error in a function names the calls around it", "[specialize]") {
   CHECK(found[0].notes[0].place.line == 2);
   CHECK(found[0].notes[1].message == "in the call of 'f' here");
   CHECK(found[0].notes[1].place.line == 6);
+}
+
+TEST_CASE("every code has an entry that explains it", "[specialize]") {
+  const std::vector<std::string> kCodes = {
+#define TESSERA_CODE(code, title, explanation, wrong, right) #code,
+#include "compiler/Frontend/SpecializeCodes.def"
+  };
+  CHECK(std::is_sorted(kCodes.begin(), kCodes.end()));
+  CHECK(std::adjacent_find(kCodes.begin(), kCodes.end()) == kCodes.end());
+  for (const Case &c : cases())
+    CHECK(std::find(kCodes.begin(), kCodes.end(), c.code) != kCodes.end());
 }
 
 TEST_CASE("an unknown kernel is an error of the call", "[specialize]") {

@@ -2,6 +2,7 @@
 //
 // Prints the entry of a diagnostic code from the tables that also make docs/errors.md.
 //
+#include "tools/tessera/Codes.h"
 #include "tools/tessera/Commands.h"
 #include "tools/tessera/Terminal.h"
 
@@ -10,15 +11,6 @@
 
 namespace tessera {
 namespace {
-
-struct Entry {
-  std::string_view code, title, explanation, wrong, right;
-};
-
-constexpr Entry kEntries[] = {
-#define TESSERA_CODE(code, title, explanation, wrong, right) {#code, title, explanation, wrong, right},
-#include "runtime/Support/RuntimeCodes.def"
-};
 
 std::string indent(std::string_view text) {
   std::string result = "  ";
@@ -29,18 +21,16 @@ std::string indent(std::string_view text) {
 
 int runExplain(const std::string &code) {
   if (code.empty()) {
-    for (const Entry &entry : kEntries)
+    for (const CodeEntry &entry : allCodes())
       fmt::print("{}  {}\n", entry.code, entry.title);
     return 0;
   }
-  for (const Entry &entry : kEntries) {
-    if (entry.code != code)
-      continue;
-    fmt::print("{}: {}\n\n{}\n", entry.code, entry.title, entry.explanation);
-    if (!entry.wrong.empty())
-      fmt::print("\nwrong:\n{}\n", indent(entry.wrong));
-    if (!entry.right.empty())
-      fmt::print("\nright:\n{}\n", indent(entry.right));
+  if (const CodeEntry *entry = findCode(code)) {
+    fmt::print("{}: {}\n\n{}\n", entry->code, entry->title, entry->explanation);
+    if (!entry->wrong.empty())
+      fmt::print("\nwrong:\n{}\n", indent(entry->wrong));
+    if (!entry->right.empty())
+      fmt::print("\nright:\n{}\n", indent(entry->right));
     return 0;
   }
   return report(Error{Fault::Usage, fmt::format("there is no diagnostic '{}'", code), "`tessera explain` lists all codes", ""});
