@@ -127,7 +127,7 @@ def Tile_LoadOp : Tile_SliceOp<"load", [AttrSizedOperandSegments, DeclareOpInter
       Optional<Tile_Scalar>:$pad);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
-    $view `[` $indices `]` `widths` $widths `steps` $steps (`pad` $pad^)? attr-dict `:` type($view) `[` type($indices) `]` (`pad` type($pad)^)? `->` type($result)
+    $view `[` $indices `]` `widths` $widths `steps` $steps (`pad` $pad^)? attr-dict `:` type($view) (`[` type($indices)^ `]`)? (`pad` type($pad)^)? `->` type($result)
   }];
 }
 
@@ -139,7 +139,7 @@ def Tile_StoreOp : Tile_SliceOp<"store", [DeclareOpInterfaceMethods<MemoryEffect
   }];
   let arguments = (ins Tile_Value:$value, Tile_ViewType:$view, Variadic<Tile_Index>:$indices, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
   let assemblyFormat = [{
-    $value `,` $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+    $value `,` $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($value) `,` type($view) (`[` type($indices)^ `]`)?
   }];
 }
 
@@ -149,7 +149,7 @@ def Tile_InsideOp : Tile_SliceOp<"inside", [Pure]> {
   let arguments = (ins Tile_ViewType:$view, Variadic<Tile_Index>:$indices, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
   let results = (outs AnyTypeOf<[I1, StaticShapeTensorOf<[I1]>]>:$result);
   let assemblyFormat = [{
-    $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($view) `[` type($indices) `]` `->` type($result)
+    $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($view) (`[` type($indices)^ `]`)? `->` type($result)
   }];
 }
 
