@@ -10,6 +10,10 @@ using namespace mlir;
 using namespace tessera;
 using namespace tessera::tile_gpu;
 
+/// Registers of a piece of an elementwise chain.  Long enough for packed 16-bit arithmetic and to hide latency, short enough that a function with
+/// tens of temporaries does not spill.
+static constexpr int64_t kChainPiece = 16;
+
 KernelLowering::KernelLowering(tile::KernelOp kernel, OpBuilder &builder)
     : kernel(kernel), b(kernel.getLoc(), builder) {
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(kWarpsAttr))
@@ -89,6 +93,14 @@ Value KernelLowering::assemble(Type type, ArrayRef<Value> elements) {
       result = LLVM::InsertElementOp::create(b, result, extract(element, i), i32(at++));
   }
   return result;
+}
+
+/// Vectors of one element type end to end.
+Value KernelLowering::concatenate(ArrayRef<Value> parts) {
+  int64_t count = 0;
+  for (Value part : parts)
+    count += cast<VectorType>(part.getType()).getNumElements();
+  return assemble(VectorType::get({count}, cast<VectorType>(parts[0].getType()).getElementType()), parts);
 }
 
 Value KernelLowering::splat(Value scalar, int64_t count) {
@@ -380,12 +392,82 @@ Value KernelLowering::emitExpression(StringRef text) {
 // Walk
 //===----------------------------------------------------------------------===//
 
+/// Registers of an elementwise op on tiles; 0 for anything else.
+static int64_t chainRegisters(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumRegions() || !hasLayout(op->getResult(0).getType()) || isa<arith::ConstantOp>(op) ||
+      !OpTrait::hasElementwiseMappableTraits(op))
+    return 0;
+  return registersOf(op->getResult(0).getType());
+}
+
 LogicalResult KernelLowering::lowerBlock(Block &block) {
-  for (Operation &op : block) {
-    b.setLoc(op.getLoc());
-    if (failed(lowerOp(&op)))
+  for (auto it = block.begin(); it != block.end();) {
+    // Long vectors, several ops in a row: in pieces, so that a piece's temporaries die before the next begins.
+    SmallVector<Operation *> chain;
+    int64_t count = chainRegisters(&*it);
+    for (auto next = it; count > kChainPiece && next != block.end() && chainRegisters(&*next) == count; ++next)
+      chain.push_back(&*next);
+    b.setLoc(it->getLoc());
+    if (chain.size() > 2) {
+      if (failed(lowerChain(chain)))
+        return failure();
+      std::advance(it, chain.size());
+      continue;
+    }
+    if (failed(lowerOp(&*it)))
       return failure();
+    ++it;
   }
+  return success();
+}
+
+LogicalResult KernelLowering::lowerChain(ArrayRef<Operation *> chain) {
+  int64_t count = chainRegisters(chain[0]);
+  llvm::SmallDenseSet<Operation *> inside(chain.begin(), chain.end());
+  llvm::MapVector<Value, SmallVector<Value>> outputs; ///< results that ops outside the chain want, in pieces
+  for (Operation *op : chain)
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+      outputs[op->getResult(0)] = {};
+  for (int64_t begin = 0; begin < count; begin += kChainPiece) {
+    int64_t size = std::min<int64_t>(kChainPiece, count - begin);
+    llvm::DenseMap<Value, Value> pieces;
+    for (Operation *op : chain) {
+      b.setLoc(op->getLoc());
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands()) {
+        Value &piece = pieces[operand];
+        if (!piece && !get(operand))
+          return op->emitError() << "internal error: an operand of '" << op->getName() << "' has no lowering for the GPU";
+        if (!piece) {
+          Value whole = get(operand);
+          auto vector = dyn_cast<VectorType>(whole.getType());
+          DenseElementsAttr splatted;
+          if (!vector)
+            piece = whole;
+          else if (matchPattern(whole, m_Constant(&splatted)) && splatted.isSplat())
+            piece = arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({size}, vector.getElementType()), splatted.getSplatValue<Attribute>()));
+          else
+            piece = slice(whole, begin, size);
+        }
+        operands.push_back(piece);
+      }
+      Value result;
+      if (isa<math::Exp2Op, math::RsqrtOp>(op)) {
+        result = mathFunction(op, operands[0]);
+        if (!result)
+          return failure();
+      } else {
+        Type type = VectorType::get({size}, getElementTypeOrSelf(op->getResult(0).getType()));
+        OperationState state(op->getLoc(), op->getName(), operands, {type}, op->getAttrs());
+        result = b.create(state)->getResult(0);
+      }
+      pieces[op->getResult(0)] = result;
+      if (auto it = outputs.find(op->getResult(0)); it != outputs.end())
+        it->second.push_back(result);
+    }
+  }
+  for (auto &[value, parts] : outputs)
+    values[value] = concatenate(parts);
   return success();
 }
 
@@ -542,8 +624,11 @@ LogicalResult KernelLowering::lowerWhile(scf::WhileOp loop) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelLowering::lowerElementwise(Operation *op) {
-  if (isa<math::Exp2Op, math::RsqrtOp>(op))
-    return lowerMath(op);
+  if (isa<math::Exp2Op, math::RsqrtOp>(op)) {
+    Value result = mathFunction(op, get(op->getOperand(0)));
+    values[op->getResult(0)] = result;
+    return success(bool(result));
+  }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     Value value = get(operand);
@@ -623,17 +708,16 @@ LogicalResult KernelLowering::lowerRearrangement(Value source, Value result,
   return success();
 }
 
-LogicalResult KernelLowering::lowerMath(Operation *op) {
-  Value operand = get(op->getOperand(0));
-  Type type = operand.getType();
-  Type element = getElementTypeOrSelf(type);
-  if (!element.isF32())
-    return op->emitError() << "internal error: expected f32 for '" << op->getName() << "' on the GPU, got " << element;
+Value KernelLowering::mathFunction(Operation *op, Value operand) {
+  Type type = operand.getType(), element = getElementTypeOrSelf(type);
+  if (!element.isF32()) {
+    op->emitError() << "internal error: expected f32 for '" << op->getName() << "' on the GPU, got " << element;
+    return {};
+  }
   StringRef name = isa<math::Exp2Op>(op) ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.nvvm.rsqrt.approx.ftz.f";
   auto vector = dyn_cast<VectorType>(type);
   SmallVector<Value> elements;
   for (int64_t i = 0, e = vector ? vector.getNumElements() : 1; i < e; ++i)
     elements.push_back(intrinsic(element, name, {extract(operand, i)}));
-  values[op->getResult(0)] = assemble(type, elements);
-  return success();
+  return assemble(type, elements);
 }

@@ -82,12 +82,14 @@ private:
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult lowerRegion(mlir::Region &from, mlir::Region &to);
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  /// A run of elementwise ops on long vectors, piece by piece.
+  mlir::LogicalResult lowerChain(llvm::ArrayRef<mlir::Operation *> chain);
   void lowerConstant(mlir::arith::ConstantOp op);
   void lowerIota(tile::IotaOp op);
   mlir::LogicalResult lowerBroadcast(tile::BroadcastOp op);
   mlir::LogicalResult lowerRearrangement(Value source, Value result,
                                          llvm::function_ref<llvm::SmallVector<int64_t>(llvm::ArrayRef<int64_t>)> toSource);
-  mlir::LogicalResult lowerMath(mlir::Operation *op);
+  Value mathFunction(mlir::Operation *op, Value operand); ///< null after an error
 
   // MemoryLowering.cpp
   mlir::LogicalResult lowerSubview(tile::SubviewOp op);
@@ -166,6 +168,7 @@ private:
   Value extract(Value vector, int64_t index);
   Value slice(Value vector, int64_t begin, int64_t count); ///< a sub-vector; a scalar for count 1
   Value assemble(Type vectorType, llvm::ArrayRef<Value> elements);
+  Value concatenate(llvm::ArrayRef<Value> parts);
   Value splat(Value scalar, int64_t count);
   Value bitcast(Value value, Type type);
   Value intrinsic(Type result, llvm::StringRef name, llvm::ArrayRef<Value> operands);
