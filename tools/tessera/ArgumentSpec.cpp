@@ -17,8 +17,9 @@
 namespace tessera {
 namespace {
 
-constexpr const char *kForms = "write FILE.npy[:dtype], NUMBER[:dtype], randn:DTYPE:AxB[:seed=N], uniform:DTYPE:AxB[:low=L][:high=H][:seed=N], "
-                               "zeros:DTYPE:AxB, empty:DTYPE:AxB, arange:DTYPE:AxB or scratch:BYTES";
+constexpr const char *kForms =
+    "write FILE.npy[:dtype], NUMBER[:dtype], randn:DTYPE:AxB[:seed=N], uniform:DTYPE:AxB[:low=L][:high=H][:seed=N], "
+    "zeros:DTYPE:AxB, empty:DTYPE:AxB, arange:DTYPE:AxB or scratch:BYTES";
 
 Error specError(std::string message) { return Error{Fault::Usage, std::move(message), kForms, "T0643"}; }
 
@@ -65,18 +66,21 @@ std::optional<std::variant<int64_t, double>> parseLiteral(std::string_view text)
   return std::nullopt;
 }
 
-Result<ArgumentSpec> parseGenerator(ArgumentSpec::Kind kind, const std::vector<std::string_view> &parts, std::string_view text) {
+Result<ArgumentSpec> parseGenerator(ArgumentSpec::Kind kind, const std::vector<std::string_view> &parts,
+                                    std::string_view text) {
   ArgumentSpec spec;
   spec.kind = kind;
   if (parts.size() < 2 || !(spec.dtype = parseDType(parts[1])))
-    return specError(fmt::format("'{}': expected an element type after '{}:', found '{}'", text, parts[0], parts.size() < 2 ? "" : parts[1]));
+    return specError(fmt::format("'{}': expected an element type after '{}:', found '{}'", text, parts[0],
+                                 parts.size() < 2 ? "" : parts[1]));
   if (parts.size() > 2 && !parseShape(parts[2], spec.shape))
     return specError(fmt::format("'{}': expected a shape such as 4x8, found '{}'", text, parts[2]));
   bool random = kind == ArgumentSpec::Kind::Normal || kind == ArgumentSpec::Kind::Uniform;
   for (size_t i = 3; i < parts.size(); ++i) {
     std::string_view part = parts[i];
     size_t equals = part.find('=');
-    std::string_view key = part.substr(0, equals), value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+    std::string_view key = part.substr(0, equals),
+                     value = equals == std::string_view::npos ? "" : part.substr(equals + 1);
     uint64_t seed = 0;
     if (random && key == "seed" && parseNumber(value, seed))
       spec.seed = seed;
@@ -112,15 +116,19 @@ void fillRandom(const Array &array, const ArgumentSpec &spec, uint64_t seed) {
 Result<std::pair<std::string, std::string>> splitAssignment(std::string_view text, std::string_view option) {
   size_t equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos)
-    return Error{Fault::Usage, fmt::format("{} '{}': expected NAME=VALUE", option, text), fmt::format("write {} NAME=VALUE", option), "T0643"};
+    return Error{Fault::Usage, fmt::format("{} '{}': expected NAME=VALUE", option, text),
+                 fmt::format("write {} NAME=VALUE", option), "T0643"};
   return std::pair(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
 }
 
 Result<ArgumentSpec> parseSpec(std::string_view text) {
   using Kind = ArgumentSpec::Kind;
   std::vector<std::string_view> parts = split(text, ':');
-  static constexpr std::pair<std::string_view, Kind> kGenerators[] = {
-      {"randn", Kind::Normal}, {"uniform", Kind::Uniform}, {"zeros", Kind::Zeros}, {"empty", Kind::Empty}, {"arange", Kind::Range}};
+  static constexpr std::pair<std::string_view, Kind> kGenerators[] = {{"randn", Kind::Normal},
+                                                                      {"uniform", Kind::Uniform},
+                                                                      {"zeros", Kind::Zeros},
+                                                                      {"empty", Kind::Empty},
+                                                                      {"arange", Kind::Range}};
   for (auto [name, kind] : kGenerators)
     if (parts[0] == name)
       return parseGenerator(kind, parts, text);
@@ -153,7 +161,8 @@ Result<ArgumentSpec> parseSpec(std::string_view text) {
   return specError(fmt::format("'{}' is no argument", text));
 }
 
-Result<Array> makeArray(const ArgumentSpec &spec, uint64_t seed, const std::function<Result<std::string>(const std::string &)> &readFile) {
+Result<Array> makeArray(const ArgumentSpec &spec, uint64_t seed,
+                        const std::function<Result<std::string>(const std::string &)> &readFile) {
   using Kind = ArgumentSpec::Kind;
   if (spec.kind == Kind::File) {
     Result<std::string> bytes = readFile(spec.path);
@@ -190,8 +199,11 @@ Result<ScalarRef> makeScalar(const ArgumentSpec &spec, std::optional<DType> para
       integer ? ScalarRef::convert(*integer, *dtype) : ScalarRef::convert(*std::get_if<double>(&spec.number), *dtype);
   if (scalar)
     return *scalar;
-  return Error{Fault::Program, fmt::format("{} does not hold {}", nameOf(*dtype), integer ? fmt::format("{}", *integer) : fmt::format("{}", *std::get_if<double>(&spec.number))),
-               "pass a number in its range", "T0602"};
+  return Error{
+      Fault::Program,
+      fmt::format("{} does not hold {}", nameOf(*dtype),
+                  integer ? fmt::format("{}", *integer) : fmt::format("{}", *std::get_if<double>(&spec.number))),
+      "pass a number in its range", "T0602"};
 }
 
 } // namespace tessera

@@ -22,12 +22,12 @@ namespace tessera {
 struct ArgumentSpec {
   enum class Kind { File, Number, Normal, Uniform, Zeros, Empty, Range, Scratch };
   Kind kind = Kind::Number;
-  std::string path;                    ///< File
-  std::optional<DType> dtype;          ///< File: how to read raw elements; Number: its type, or the parameter's
+  std::string path;           ///< File
+  std::optional<DType> dtype; ///< File: how to read raw elements; Number: its type, or the parameter's
   std::vector<int64_t> shape;
-  std::optional<uint64_t> seed;        ///< Normal, Uniform
-  double low = 0, high = 1;            ///< Uniform
-  std::variant<int64_t, double> number;///< Number; booleans are 0 and 1
+  std::optional<uint64_t> seed;         ///< Normal, Uniform
+  double low = 0, high = 1;             ///< Uniform
+  std::variant<int64_t, double> number; ///< Number; booleans are 0 and 1
 };
 
 /// `NAME=REST` split at the first `=`; Fault::Usage (T0643) without a name.
@@ -38,7 +38,8 @@ Result<ArgumentSpec> parseSpec(std::string_view text);
 
 /// The tensor of a SPEC that is not a Number.  `seed` is used where the SPEC has none.  Empty memory holds all ones (NaN, -1; false for
 /// bool), so that an element that a kernel forgot is seen.
-Result<Array> makeArray(const ArgumentSpec &spec, uint64_t seed, const std::function<Result<std::string>(const std::string &path)> &readFile);
+Result<Array> makeArray(const ArgumentSpec &spec, uint64_t seed,
+                        const std::function<Result<std::string>(const std::string &path)> &readFile);
 
 /// The scalar of a Number for a parameter of type `dtype`; without one the literal's own type.  T0602 when the type cannot hold it.
 Result<ScalarRef> makeScalar(const ArgumentSpec &spec, std::optional<DType> dtype);

@@ -49,7 +49,8 @@ std::string printElement(const Array &array, int64_t index) {
     return fmt::format("{}", static_cast<int64_t>(value));
   if (isUnsignedInteger(array.dtype))
     return fmt::format("{}", static_cast<uint64_t>(value));
-  return array.dtype == DType::F64 ? fmt::format("{:.12g}", static_cast<double>(value)) : fmt::format("{:.6g}", static_cast<double>(value));
+  return array.dtype == DType::F64 ? fmt::format("{:.12g}", static_cast<double>(value))
+                                   : fmt::format("{:.6g}", static_cast<double>(value));
 }
 
 std::string printDimension(const Array &array, size_t dimension, int64_t first, int64_t count) {
@@ -80,7 +81,8 @@ Result<Array> Array::allocate(DType dtype, std::vector<int64_t> shape) {
     empty |= extent == 0;
     bytes *= std::max<int64_t>(extent, 1);
     if (bytes > INT64_MAX - kAlign)
-      return Error{Fault::Program, fmt::format("a tensor of shape {} spans more than 2^63 bytes", shape), "write a smaller shape", "T0614"};
+      return Error{Fault::Program, fmt::format("a tensor of shape {} spans more than 2^63 bytes", shape),
+                   "write a smaller shape", "T0614"};
   }
   Array array;
   array.dtype = dtype;

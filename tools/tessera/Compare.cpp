@@ -77,8 +77,10 @@ Result<CheckSpec> parseCheck(std::string_view text) {
 
 Result<Comparison> compare(const Array &found, const Array &expected, const CheckSpec &spec) {
   if (found.shape != expected.shape)
-    return Error{Fault::Program, fmt::format("'{}' is {}, its reference {} is {}", spec.name, found.describe(), spec.path, expected.describe()),
-                 "compare with a reference of the same shape", "T0640"};
+    return Error{
+        Fault::Program,
+        fmt::format("'{}' is {}, its reference {} is {}", spec.name, found.describe(), spec.path, expected.describe()),
+        "compare with a reference of the same shape", "T0640"};
   Comparison result;
   result.rtol = spec.rtol.value_or(defaultTolerance(found.dtype));
   result.atol = spec.atol.value_or(defaultTolerance(found.dtype));
@@ -96,7 +98,8 @@ Result<Comparison> compare(const Array &found, const Array &expected, const Chec
 }
 
 std::string Comparison::describe(const Array &found, const Array &expected) const {
-  std::string text = fmt::format("maximum error {:.3g} over {} elements (rtol {:g}, atol {:g})", maxError, elements, rtol, atol);
+  std::string text =
+      fmt::format("maximum error {:.3g} over {} elements (rtol {:g}, atol {:g})", maxError, elements, rtol, atol);
   if (wrong == 0)
     return text;
   std::string place;
@@ -105,8 +108,8 @@ std::string Comparison::describe(const Array &found, const Array &expected) cons
     place = fmt::format("{}{}{}", rest % found.shape[d], place.empty() ? "" : ", ", place);
     rest /= found.shape[d];
   }
-  return text + fmt::format("; {} wrong, the first at [{}]: expected {:g}, found {:g}", wrong, place, static_cast<double>(expected.get(worst)),
-                            static_cast<double>(found.get(worst)));
+  return text + fmt::format("; {} wrong, the first at [{}]: expected {:g}, found {:g}", wrong, place,
+                            static_cast<double>(expected.get(worst)), static_cast<double>(found.get(worst)));
 }
 
 } // namespace tessera

@@ -25,8 +25,8 @@ Result<CheckSpec> parseCheck(std::string_view text);
 
 struct Comparison {
   int64_t elements = 0, wrong = 0;
-  double maxError = 0;        ///< largest |found - expected| of finite pairs
-  int64_t worst = -1;         ///< the first element out of tolerance, in row-major order
+  double maxError = 0; ///< largest |found - expected| of finite pairs
+  int64_t worst = -1;  ///< the first element out of tolerance, in row-major order
   double rtol = 0, atol = 0;
   std::string describe(const Array &found, const Array &expected) const;
 };

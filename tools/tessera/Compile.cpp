@@ -20,8 +20,9 @@ struct CompileCommand {
 };
 
 const std::map<std::string, Emit> &stages() {
-  static const std::map<std::string, Emit> kStages = {{"tile", Emit::Tile}, {"gpu", Emit::Gpu},     {"nvvm", Emit::Nvvm},   {"llvm", Emit::Llvm},
-                                                      {"ptx", Emit::Ptx},   {"cubin", Emit::Cubin}, {"image", Emit::Image}, {"object", Emit::Object}};
+  static const std::map<std::string, Emit> kStages = {
+      {"tile", Emit::Tile}, {"gpu", Emit::Gpu},     {"nvvm", Emit::Nvvm},   {"llvm", Emit::Llvm},
+      {"ptx", Emit::Ptx},   {"cubin", Emit::Cubin}, {"image", Emit::Image}, {"object", Emit::Object}};
   return kStages;
 }
 
@@ -29,8 +30,9 @@ const std::map<std::string, Emit> &stages() {
 Emit chooseStage(const CompileCommand &command) {
   if (!command.emit.empty())
     return stages().at(command.emit);
-  static const std::map<std::string, Emit> kExtensions = {{".ptx", Emit::Ptx},   {".cubin", Emit::Cubin}, {".o", Emit::Object},
-                                                          {".mlir", Emit::Tile}, {".ll", Emit::Llvm},     {".tessera", Emit::Image}};
+  static const std::map<std::string, Emit> kExtensions = {{".ptx", Emit::Ptx},  {".cubin", Emit::Cubin},
+                                                          {".o", Emit::Object}, {".mlir", Emit::Tile},
+                                                          {".ll", Emit::Llvm},  {".tessera", Emit::Image}};
   size_t dot = command.output.rfind('.');
   if (dot != std::string::npos)
     if (auto found = kExtensions.find(command.output.substr(dot)); found != kExtensions.end())
@@ -94,11 +96,15 @@ int runCompile(const CompileCommand &command) {
 } // namespace
 
 void addCompile(CLI::App &app, int &exitCode) {
-  CLI::App *command = app.add_subcommand("compile", "Compile a program to PTX, to an object file, or to any stage between");
+  CLI::App *command =
+      app.add_subcommand("compile", "Compile a program to PTX, to an object file, or to any stage between");
   auto state = std::make_shared<CompileCommand>();
   state->shared.addTo(*command);
   state->shared.addCompilationTo(*command);
-  command->add_option("--target", state->target, "what to compile for: sm_80 ... sm_120a, or host (`tessera doctor` lists them)")->capture_default_str()
+  command
+      ->add_option("--target", state->target,
+                   "what to compile for: sm_80 ... sm_120a, or host (`tessera doctor` lists them)")
+      ->capture_default_str()
       ->type_name("TARGET");
   std::vector<std::string> names;
   for (const auto &[name, stage] : stages())
@@ -106,14 +112,17 @@ void addCompile(CLI::App &app, int &exitCode) {
   command->add_option("--emit", state->emit, "the stage to stop at (default: by the output's name, else ptx)")
       ->type_name("STAGE")
       ->check(CLI::IsMember(names));
-  command->add_option("-o,--output", state->output, "output file; - is standard output")->capture_default_str()->type_name("OUT");
+  command->add_option("-o,--output", state->output, "output file; - is standard output")
+      ->capture_default_str()
+      ->type_name("OUT");
   command->add_option("--report", state->report, "print resources and choices to standard error")
       ->type_name("[text|json]")
       ->expected(0, 1)
       ->default_str("text")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--any-layout", state->anyLayout,
-                    "code for tensors of any strides and alignment (default: rows lie side by side and start at multiples of 16 bytes; the launcher checks)");
+                    "code for tensors of any strides and alignment (default: rows lie side by side and start at "
+                    "multiples of 16 bytes; the launcher checks)");
   command->footer("Examples:\n"
                   "  tessera compile attention.tile -k attention_forward -D causal=true --target sm_90a -o a.ptx\n"
                   "  tessera compile linear.tile -k linear_forward -D act=gelu --emit tile");

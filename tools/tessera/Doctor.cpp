@@ -22,7 +22,8 @@ namespace {
 /// The first executable `ptxas` on PATH, in $CUDA_HOME or in the toolkit's usual place; empty when there is none.
 std::string findPtxas() {
   const char *path = std::getenv("PATH"), *home = std::getenv("CUDA_HOME");
-  std::string folders = std::string(path ? path : "") + ":" + (home ? std::string(home) + "/bin" : "") + ":/usr/local/cuda/bin";
+  std::string folders =
+      std::string(path ? path : "") + ":" + (home ? std::string(home) + "/bin" : "") + ":/usr/local/cuda/bin";
   for (size_t begin = 0; begin <= folders.size();) {
     size_t end = std::min(folders.find(':', begin), folders.size());
     std::string candidate = folders.substr(begin, end - begin) + "/ptxas";
@@ -50,9 +51,10 @@ void printGpus() {
     }
     const cuda::DeviceInfo &info = (*context)->info();
     Result<std::string> target = cuda::targetFor(info.computeMajor, info.computeMinor);
-    fmt::print("cuda:{}:   {}, compute {}.{}, target {}, {} multiprocessors, {} bytes of shared memory a block, {:.1f} GiB\n", i, info.name,
-               info.computeMajor, info.computeMinor, target ? *target : "none", info.multiprocessors, info.maxSharedBytes,
-               static_cast<double>(info.memoryBytes) / (1 << 30));
+    fmt::print(
+        "cuda:{}:   {}, compute {}.{}, target {}, {} multiprocessors, {} bytes of shared memory a block, {:.1f} GiB\n",
+        i, info.name, info.computeMajor, info.computeMinor, target ? *target : "none", info.multiprocessors,
+        info.maxSharedBytes, static_cast<double>(info.memoryBytes) / (1 << 30));
   }
 }
 
@@ -61,7 +63,10 @@ int runDoctor() {
   fmt::print("cpu:      {} threads, target host\n", Device::cpu().pool()->size());
   printGpus();
   std::string ptxas = findPtxas();
-  fmt::print("ptxas:    {}\n", ptxas.empty() ? "none; --emit cubin needs it: install the CUDA toolkit or the Python package nvidia-cuda-nvcc" : ptxas);
+  fmt::print("ptxas:    {}\n",
+             ptxas.empty()
+                 ? "none; --emit cubin needs it: install the CUDA toolkit or the Python package nvidia-cuda-nvcc"
+                 : ptxas);
   fmt::print("targets:  {}\n", fmt::join(targetNames(), " "));
   return 0;
 }

@@ -33,7 +33,8 @@ int runExplain(const std::string &code) {
       fmt::print("\nright:\n{}\n", indent(entry->right));
     return 0;
   }
-  return report(Error{Fault::Usage, fmt::format("there is no diagnostic '{}'", code), "`tessera explain` lists all codes", ""});
+  return report(
+      Error{Fault::Usage, fmt::format("there is no diagnostic '{}'", code), "`tessera explain` lists all codes", ""});
 }
 
 } // namespace

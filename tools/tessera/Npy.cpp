@@ -94,7 +94,8 @@ private:
       if (c < '0' || c > '9' || out.size() == kMaxRank)
         return false;
       for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-        if (__builtin_mul_overflow(value, int64_t(10), &value) || __builtin_add_overflow(value, int64_t(text[at] - '0'), &value))
+        if (__builtin_mul_overflow(value, int64_t(10), &value) ||
+            __builtin_add_overflow(value, int64_t(text[at] - '0'), &value))
           return false;
       if (at < text.size() && text[at] == 'L') // Python 2 wrote long integers so
         ++at;
@@ -113,9 +114,9 @@ struct Known {
   const char *descr;
   DType dtype;
 };
-constexpr Known kKnown[] = {{"|b1", DType::Bool}, {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32}, {"<i8", DType::I64},
-                            {"|u1", DType::U8},   {"<u2", DType::U16}, {"<u4", DType::U32}, {"<u8", DType::U64}, {"<f2", DType::F16},
-                            {"<f4", DType::F32},  {"<f8", DType::F64}};
+constexpr Known kKnown[] = {{"|b1", DType::Bool}, {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32},
+                            {"<i8", DType::I64},  {"|u1", DType::U8},  {"<u2", DType::U16}, {"<u4", DType::U32},
+                            {"<u8", DType::U64},  {"<f2", DType::F16}, {"<f4", DType::F32}, {"<f8", DType::F64}};
 
 Result<DType> elementType(const std::string &descr, std::optional<DType> as) {
   std::optional<DType> found;
@@ -136,16 +137,19 @@ Result<DType> elementType(const std::string &descr, std::optional<DType> as) {
     return malformed(fmt::format("element type '{}' is none of the language's", descr));
   }
   if (as && sizeOf(*as) != size)
-    return Error{Fault::Program, fmt::format("elements '{}' of {} bytes cannot be read as {}", descr, size, nameOf(*as)),
+    return Error{Fault::Program,
+                 fmt::format("elements '{}' of {} bytes cannot be read as {}", descr, size, nameOf(*as)),
                  "name a type of the same size", "T0641"};
   // A named type reinterprets raw views only; silently reading floats as other floats would be a trap.
   bool raw = !found || isUnsignedInteger(*found);
   if (as && found && *as != *found && !raw)
-    return Error{Fault::Program, fmt::format("elements are {}, expected {}", nameOf(*found), nameOf(*as)), "convert the file", "T0641"};
+    return Error{Fault::Program, fmt::format("elements are {}, expected {}", nameOf(*found), nameOf(*as)),
+                 "convert the file", "T0641"};
   if (as)
     return *as;
   if (!found)
-    return Error{Fault::Program, fmt::format("elements '{}' have no type of their own", descr), "say what they are: FILE.npy:bf16", "T0641"};
+    return Error{Fault::Program, fmt::format("elements '{}' have no type of their own", descr),
+                 "say what they are: FILE.npy:bf16", "T0641"};
   return *found;
 }
 

@@ -31,13 +31,20 @@ struct SharedOptions {
   /// -k, schedule and line information, --print-after.
   void addCompilationTo(CLI::App &command) {
     command.add_option("-k,--kernel", kernel, "the kernel to take")->type_name("KERNEL");
-    command.add_option("--warps", warps, "warps of a block (default: the compiler chooses)")->type_name("N")->check(CLI::Range(1, 32));
-    command.add_option("--stages", stages, "stages of a pipelined loop (default: the compiler chooses)")->type_name("N")->check(CLI::Range(1, 16));
+    command.add_option("--warps", warps, "warps of a block (default: the compiler chooses)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 32));
+    command.add_option("--stages", stages, "stages of a pipelined loop (default: the compiler chooses)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
     command.add_flag("!--no-lineinfo,--lineinfo", lineInfo, "source lines in the code, for profilers (default: on)");
-    command.add_option("--print-after", printAfter, "print the IR after this pass, or after all")->type_name("PASS|all");
+    command.add_option("--print-after", printAfter, "print the IR after this pass, or after all")
+        ->type_name("PASS|all");
   }
   /// An option that may be repeated and takes one value each time.
-  static CLI::Option *list(CLI::Option *option, const char *type) { return option->type_name(type)->allow_extra_args(false)->take_all(); }
+  static CLI::Option *list(CLI::Option *option, const char *type) {
+    return option->type_name(type)->allow_extra_args(false)->take_all();
+  }
 
   Result<CompileOptions> toCompileOptions() const {
     CompileOptions options;
@@ -57,7 +64,6 @@ struct SharedOptions {
     }
     return options;
   }
-
 };
 
 } // namespace tessera

@@ -95,8 +95,11 @@ private:
       return Error{Fault::Program, fmt::format("'{}' does not compile", options.sourceName), "", ""};
     }
     if (options.kernel.empty())
-      return Error{Fault::Usage, fmt::format("several kernels to choose from: {}", fmt::join(names, ", ")), "name one with -k", "T0615"};
-    return Error{Fault::Program, fmt::format("there is no kernel '{}'; found: {}", options.kernel, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
+      return Error{Fault::Usage, fmt::format("several kernels to choose from: {}", fmt::join(names, ", ")),
+                   "name one with -k", "T0615"};
+    return Error{Fault::Program,
+                 fmt::format("there is no kernel '{}'; found: {}", options.kernel,
+                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),
                  "name one of them with -k", "T0615"};
   }
 
@@ -211,10 +214,11 @@ private:
     std::sort(times.begin(), times.end());
     size_t count = times.size();
     double median = (times[(count - 1) / 2] + times[count / 2]) / 2;
-    say(fmt::format("time: median {:.2f} us, least {:.2f} us, most {:.2f} us, {} launches on {}", median, times.front(), times.back(), count,
-                    device->name()));
-    json.push_back(fmt::format("\"time\": {{\"median_us\": {:.3f}, \"min_us\": {:.3f}, \"max_us\": {:.3f}, \"repeat\": {}, \"device\": {}}}",
-                               median, times.front(), times.back(), count, quoteJson(device->name())));
+    say(fmt::format("time: median {:.2f} us, least {:.2f} us, most {:.2f} us, {} launches on {}", median, times.front(),
+                    times.back(), count, device->name()));
+    json.push_back(fmt::format(
+        "\"time\": {{\"median_us\": {:.3f}, \"min_us\": {:.3f}, \"max_us\": {:.3f}, \"repeat\": {}, \"device\": {}}}",
+        median, times.front(), times.back(), count, quoteJson(device->name())));
     return {};
   }
 
@@ -256,9 +260,11 @@ private:
     if (!comparison)
       return comparison.error();
     failures += comparison->wrong > 0;
-    say(fmt::format("check {}: {}: {}", spec.name, comparison->wrong ? "FAILED" : "ok", comparison->describe(found, *expected)));
-    json.push_back(fmt::format("{}: {{\"ok\": {}, \"max_error\": {:g}, \"wrong\": {}, \"elements\": {}}}", quoteJson("check " + spec.name),
-                               comparison->wrong == 0, comparison->maxError, comparison->wrong, comparison->elements));
+    say(fmt::format("check {}: {}: {}", spec.name, comparison->wrong ? "FAILED" : "ok",
+                    comparison->describe(found, *expected)));
+    json.push_back(fmt::format("{}: {{\"ok\": {}, \"max_error\": {:g}, \"wrong\": {}, \"elements\": {}}}",
+                               quoteJson("check " + spec.name), comparison->wrong == 0, comparison->maxError,
+                               comparison->wrong, comparison->elements));
     return {};
   }
 
@@ -290,25 +296,34 @@ void addRun(CLI::App &app, int &exitCode) {
   auto state = std::make_shared<RunCommand>();
   state->shared.addTo(*command);
   state->shared.addCompilationTo(*command);
-  command->add_option("--device", state->device, "where to run: auto (the first GPU, else the cpu), cpu, cuda:N")->capture_default_str()->type_name("DEVICE");
-  SharedOptions::list(command->add_option("--arg", state->arguments, "an argument; tensors that are not given are absent"), "NAME=SPEC");
+  command->add_option("--device", state->device, "where to run: auto (the first GPU, else the cpu), cpu, cuda:N")
+      ->capture_default_str()
+      ->type_name("DEVICE");
+  SharedOptions::list(
+      command->add_option("--arg", state->arguments, "an argument; tensors that are not given are absent"),
+      "NAME=SPEC");
   SharedOptions::list(command->add_option("--out", state->outputs, "write a tensor after the launch"), "NAME=FILE.npy");
-  SharedOptions::list(command->add_option("--check", state->checks, "compare a tensor with a reference"), "NAME=FILE.npy[:rtol=R][:atol=A]");
+  SharedOptions::list(command->add_option("--check", state->checks, "compare a tensor with a reference"),
+                      "NAME=FILE.npy[:rtol=R][:atol=A]");
   SharedOptions::list(command->add_option("--print", state->prints, "print a tensor"), "NAME");
   command->add_option("--seed", state->seed, "seed of the random arguments")->capture_default_str()->type_name("N");
   command->add_flag("--time", state->time, "measure: median of repeated launches after the first");
-  command->add_option("--repeat", state->repeat, "launches that --time measures")->capture_default_str()->type_name("N")->check(CLI::Range(1, 100000));
-  command->footer("SPEC is one of\n"
-                  "  FILE.npy[:dtype]              a file; dtype reads raw elements as bf16, f8e4m3, f8e5m2\n"
-                  "  NUMBER[:dtype]                a scalar; without a dtype that of the parameter\n"
-                  "  randn:DTYPE:AxB[:seed=N]      normal numbers; uniform:DTYPE:AxB[:low=L][:high=H][:seed=N]\n"
-                  "  zeros: empty: arange:DTYPE:AxB    empty memory is filled with NaN or -1\n"
-                  "  scratch:BYTES                 u8 memory of that size\n\n"
-                  "Examples:\n"
-                  "  tessera run linear.tile -k linear_forward -D T=f32 -D act=gelu --device cpu --arg x=x.npy --arg w=w.npy \\\n"
-                  "      --arg y=empty:f32:37x53 --out y=y.npy\n"
-                  "  tessera run matmul.tile --device cuda:0 --arg a=randn:bf16:1x4096x4096 --arg b=randn:bf16:1x4096x4096 \\\n"
-                  "      --arg c=empty:bf16:1x4096x4096 --time --repeat 50 --json");
+  command->add_option("--repeat", state->repeat, "launches that --time measures")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000));
+  command->footer(
+      "SPEC is one of\n"
+      "  FILE.npy[:dtype]              a file; dtype reads raw elements as bf16, f8e4m3, f8e5m2\n"
+      "  NUMBER[:dtype]                a scalar; without a dtype that of the parameter\n"
+      "  randn:DTYPE:AxB[:seed=N]      normal numbers; uniform:DTYPE:AxB[:low=L][:high=H][:seed=N]\n"
+      "  zeros: empty: arange:DTYPE:AxB    empty memory is filled with NaN or -1\n"
+      "  scratch:BYTES                 u8 memory of that size\n\n"
+      "Examples:\n"
+      "  tessera run linear.tile -k linear_forward -D T=f32 -D act=gelu --device cpu --arg x=x.npy --arg w=w.npy \\\n"
+      "      --arg y=empty:f32:37x53 --out y=y.npy\n"
+      "  tessera run matmul.tile --device cuda:0 --arg a=randn:bf16:1x4096x4096 --arg b=randn:bf16:1x4096x4096 \\\n"
+      "      --arg c=empty:bf16:1x4096x4096 --time --repeat 50 --json");
   command->callback([state, &exitCode] { exitCode = runRun(*state); });
 }
 

@@ -95,8 +95,10 @@ Result<RunArgument *> RunArguments::tensor(const std::string &name, const char *
       return &argument;
     names += (names.empty() ? "" : ", ") + argument.name;
   }
-  return Error{Fault::Usage, fmt::format("{} '{}': there is no tensor of that name; found: {}", option, name, names.empty() ? "none" : names),
-               "name one that --arg gives", "T0616"};
+  return Error{
+      Fault::Usage,
+      fmt::format("{} '{}': there is no tensor of that name; found: {}", option, name, names.empty() ? "none" : names),
+      "name one that --arg gives", "T0616"};
 }
 
 } // namespace tessera

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sys/stat.h>
@@ -31,11 +33,14 @@ const char *nameOf(Severity severity) {
   return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "remark";
 }
 
-nlohmann::json placeOf(const SourcePlace &place) { return {{"file", place.file}, {"line", place.line}, {"column", place.column}}; }
+nlohmann::json placeOf(const SourcePlace &place) {
+  return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
+}
 
 nlohmann::json toJson(const Diagnostic &diagnostic) {
-  nlohmann::json result = {{"severity", nameOf(diagnostic.severity)}, {"code", diagnostic.code},     {"place", placeOf(diagnostic.place)},
-                           {"length", diagnostic.length},             {"message", diagnostic.message}, {"remedy", diagnostic.remedy}};
+  nlohmann::json result = {{"severity", nameOf(diagnostic.severity)}, {"code", diagnostic.code},
+                           {"place", placeOf(diagnostic.place)},      {"length", diagnostic.length},
+                           {"message", diagnostic.message},           {"remedy", diagnostic.remedy}};
   if (diagnostic.hasReplacement)
     result["replacement"] = diagnostic.replacement;
   for (const DiagnosticNote &note : diagnostic.notes)
@@ -44,7 +49,30 @@ nlohmann::json toJson(const Diagnostic &diagnostic) {
 }
 
 /// User text may hold any bytes; invalid UTF-8 becomes a replacement character instead of an exception.
-std::string dump(const nlohmann::json &value) { return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string dump(const nlohmann::json &value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Whose fault a diagnostic of the compiler is: nearly always the program's.
+Fault faultOf(const Diagnostic &diagnostic) {
+  if (diagnostic.code == "T0599" || diagnostic.code == "T0900")
+    return Fault::Internal;
+  return diagnostic.code == "T0504" || diagnostic.code == "T0505" ? Fault::Usage : Fault::Program;
+}
+
+/// Leaves the program and the command line that led to an internal error in a file, and says where.
+void writeReproducer(const std::string &source) {
+  const char *folder = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/tessera-reproducer-{}.tile", folder && *folder ? folder : "/tmp", getpid());
+  std::string text = "// tessera reproducer; the command line was:\n//";
+  if (Result<std::string> words = readFile("/proc/self/cmdline")) {
+    std::replace(words->begin(), words->end(), '\0', ' ');
+    std::replace(words->begin(), words->end(), '\n', ' ');
+    text += " " + *words;
+  }
+  if (writeFile(path, text + "\n" + source))
+    fmt::print(stderr, "tessera: note: wrote {}; please report it\n", path);
+}
 
 Error cannot(Fault fault, const char *code, const char *what, const std::string &path, const char *remedy) {
   return Error{fault, fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)), remedy, code};
@@ -108,29 +136,32 @@ int report(const Error &error) {
 }
 
 int Report::finish(const Error *error, const std::string &fields) const {
-  int code = 0;
+  int code = error ? static_cast<int>(error->fault) : 0;
+  bool program = !error || (error->fault == Fault::Program && error->code.empty());
   for (const Diagnostic &diagnostic : diagnostics)
-    if (diagnostic.severity == Severity::Error)
-      code = static_cast<int>(Fault::Program);
-  if (error)
-    code = static_cast<int>(error->fault);
+    if (program && diagnostic.severity == Severity::Error)
+      code = std::max(code, static_cast<int>(faultOf(diagnostic)));
+  if (code == static_cast<int>(Fault::Internal) && !source.empty())
+    writeReproducer(source);
   if (json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Diagnostic &diagnostic : diagnostics)
       list.push_back(toJson(diagnostic));
     std::string text = "{\"diagnostics\": " + dump(list) + (fields.empty() ? "" : ", " + fields);
     if (error)
-      text += ", \"error\": " + dump({{"code", error->code}, {"message", error->message}, {"remedy", error->remedy}, {"exit", code}});
+      text += ", \"error\": " +
+              dump({{"code", error->code}, {"message", error->message}, {"remedy", error->remedy}, {"exit", code}});
     fmt::print("{}}}\n", text);
     return code;
   }
   bool color = colorful();
   for (const Diagnostic &diagnostic : diagnostics) {
-    std::string text = render(diagnostic, diagnostic.place.file == sourceName ? std::string_view(source) : std::string_view(), color);
+    std::string text =
+        render(diagnostic, diagnostic.place.file == sourceName ? std::string_view(source) : std::string_view(), color);
     fmt::print(stderr, "{}{}", text, text.empty() || text.back() != '\n' ? "\n" : "");
   }
   // With the compiler's own errors shown, the summary of its failure would only repeat them.
-  bool shown = code == static_cast<int>(Fault::Program) && !diagnostics.empty() && error && error->code.empty();
+  bool shown = program && !diagnostics.empty();
   if (error && !shown)
     report(*error);
   return code;

@@ -1,6 +1,7 @@
 //===- Terminal.h - files, messages and exit codes of the command line ---------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// The only part of the tool that reads and writes: input files, output files (complete or not at all), messages in the style of clang.
+// The only part of the tool that reads and writes: input files, output files (complete or not at all), messages in the
+// style of clang.
 // `-` is standard input or output.
 //
 #ifndef TESSERA_TOOLS_TESSERA_TERMINAL_H
@@ -24,14 +25,16 @@ Result<void> writeFile(const std::string &path, std::string_view bytes);
 /// Prints `error` to standard error; gives the exit code.
 int report(const Error &error);
 
-/// What a command has to say at its end: diagnostics of the compiler and at most one error, as text or as one JSON object.
+/// What a command has to say at its end: diagnostics of the compiler and at most one error, as text or as one JSON
+/// object.
 struct Report {
   std::vector<Diagnostic> diagnostics;
   std::string sourceName, source; ///< for the caret
   bool json = false;
 
-  /// Prints the diagnostics (text: standard error).  With `error`, that too; gives the exit code: the error's, 1 with an error among the
-  /// diagnostics, else 0.  JSON goes to standard output: {"diagnostics": [...], "error": {...}} with `fields` (JSON members) inside.
+  /// Prints the diagnostics (text: standard error).  With `error`, that too; gives the exit code: the error's, else
+  /// that of the worst diagnostic, else 0.  An internal error leaves a reproducer in the folder for temporary files.
+  /// JSON goes to standard output: {"diagnostics": [...], "error": {...}} with `fields` (JSON members) inside.
   int finish(const Error *error, const std::string &fields = "") const;
 };
 

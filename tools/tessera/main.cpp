@@ -9,8 +9,10 @@
 int main(int argc, char **argv) {
   CLI::App app("Tessera: tile programs to PTX and to the CPU.", "tessera");
   app.footer("Examples:\n"
-             "  tessera run examples/vector_add/vector_add.tile --arg x=randn:f32:1000 --arg y=randn:f32:1000 --arg z=empty:f32:1000 --print z\n"
-             "  tessera compile examples/attention/attention.tile -k attention_forward -D causal=true --target sm_90a -o a.ptx\n\n"
+             "  tessera run examples/vector_add/vector_add.tile --arg x=randn:f32:1000 --arg y=randn:f32:1000 --arg "
+             "z=empty:f32:1000 --print z\n"
+             "  tessera compile examples/attention/attention.tile -k attention_forward -D causal=true --target sm_90a "
+             "-o a.ptx\n\n"
              "Exit codes: 0 right, 1 the program or its data is wrong, 2 usage, 3 the machine, 70 our own fault.\n"
              "`tessera COMMAND --help` shows the options of a command.");
   app.require_subcommand(1);
