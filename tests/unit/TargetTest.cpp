@@ -5,6 +5,9 @@
 #include "compiler/Target/Target.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 using namespace tessera;
@@ -64,4 +67,15 @@ TEST_CASE("numbers of the programming guide") {
     CHECK(t->warpsPerSm * 32 == row.threadsPerSm);
     CHECK(t->blocksPerSm == row.blocks);
   }
+}
+
+TEST_CASE("the script that assembles PTX knows the same targets and versions") {
+  std::ifstream file(TESSERA_SOURCE_DIR "/tools/scripts/assemble_ptx.py");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string expected;
+  for (const TargetInfo *t : allTargets())
+    if (t->gpu)
+      expected += fmt::format("{}\"{}\": \"{}.{}\"", expected.empty() ? "" : ", ", t->name, t->ptxVersion / 10, t->ptxVersion % 10);
+  CHECK(text.str().find("MINIMUM = {" + expected + "}") != std::string::npos);
 }
