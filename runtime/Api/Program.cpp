@@ -50,8 +50,10 @@ struct Kernel::State {
 
   Result<std::vector<NamedArgument>> name(const std::vector<Argument> &arguments) const {
     if (arguments.size() != signature->params.size())
-      return Error{Fault::Program, fmt::format("'{}' takes {} arguments, found {}", signature->name, signature->params.size(), arguments.size()),
-                   "pass one argument for each parameter, std::nullopt for an absent optional tensor", "T0601"};
+      return Error{
+          Fault::Program,
+          fmt::format("'{}' takes {} arguments, found {}", signature->name, signature->params.size(), arguments.size()),
+          "pass one argument for each parameter, std::nullopt for an absent optional tensor", "T0601"};
     std::vector<NamedArgument> named;
     for (size_t i = 0; i < arguments.size(); ++i)
       if (!std::holds_alternative<std::monostate>(arguments[i]))
@@ -92,7 +94,8 @@ Expected<Program> Program::fromSource(std::string text, ProgramOptions options) 
   state->options.importPaths = options.importPaths;
   CompileResult checked = check(text, state->options);
   if (!checked.ok())
-    return toFailure(Error{Fault::Program, fmt::format("'{}' is not a right program", options.sourceName), "", ""}, checked.diagnostics, text);
+    return toFailure(Error{Fault::Program, fmt::format("'{}' is not a right program", options.sourceName), "", ""},
+                     checked.diagnostics, text);
   if (options.device) {
     state->device = options.device;
   } else {
@@ -122,7 +125,8 @@ Expected<Kernel> Program::kernel(const std::string &name, const std::vector<Bind
       kernel->options.bindings.push_back({bind.name, bind.value});
     return Kernel(std::move(kernel));
   }
-  return Failure{Error{Fault::Program, fmt::format("there is no kernel '{}'; found: {}", name, fmt::join(kernels(), ", ")),
+  return Failure{Error{Fault::Program,
+                       fmt::format("there is no kernel '{}'; found: {}", name, fmt::join(kernels(), ", ")),
                        "name one of them", "T0615"},
                  {}};
 }

@@ -24,11 +24,13 @@ struct Free {
 
 } // namespace
 
-Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs, int64_t scratchBytes) {
+Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
+                        int64_t scratchBytes) {
   if (programs <= 0)
     return {};
   int threads = pool.size();
-  Error outOfMemory{Fault::Machine, fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
+  Error outOfMemory{Fault::Machine,
+                    fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
                     "choose smaller tiles or fewer threads", "T0623"};
   if (scratchBytes < 0 || scratchBytes > kMaxScratch)
     return outOfMemory;
@@ -40,7 +42,8 @@ Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots
     if (!memory)
       return outOfMemory;
   }
-  pool.parallelFor(programs, [&](int worker, int64_t first, int64_t last) { entry(slots, first, last, scratch[worker].get()); });
+  pool.parallelFor(programs,
+                   [&](int worker, int64_t first, int64_t last) { entry(slots, first, last, scratch[worker].get()); });
   return {};
 }
 

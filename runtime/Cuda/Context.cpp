@@ -58,10 +58,11 @@ Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Dri
   if (!count)
     return count.error();
   if (device < 0 || device >= *count)
-    return Error{Fault::Machine, fmt::format("there is no device cuda:{}; this machine shows {}", device, *count),
-                 *count > 0 ? fmt::format("choose cuda:0{}", *count > 1 ? fmt::format(" to cuda:{}", *count - 1) : std::string())
-                            : std::string("use the device cpu"),
-                 "T0622"};
+    return Error{
+        Fault::Machine, fmt::format("there is no device cuda:{}; this machine shows {}", device, *count),
+        *count > 0 ? fmt::format("choose cuda:0{}", *count > 1 ? fmt::format(" to cuda:{}", *count - 1) : std::string())
+                   : std::string("use the device cpu"),
+        "T0622"};
   std::shared_ptr<Context> context(new Context);
   context->number = device;
   if (Result<void> s = driver->check(driver->table().cuDeviceGet(&context->ordinal, device), "cuDeviceGet"); !s)
@@ -98,7 +99,8 @@ void Context::leave(ContextHandle previous) const {
 
 Result<Stream> Stream::create(std::shared_ptr<const Context> context) {
   StreamHandle handle = nullptr;
-  Result<void> s = context->run("cuStreamCreate", [&](auto &t) { return t.cuStreamCreate(&handle, kNonBlockingStream); });
+  Result<void> s =
+      context->run("cuStreamCreate", [&](auto &t) { return t.cuStreamCreate(&handle, kNonBlockingStream); });
   if (!s)
     return s.error();
   return Stream(std::move(context), handle);
@@ -148,8 +150,8 @@ Result<void> Event::synchronize() const {
 
 Result<float> Event::millisecondsSince(const Event &earlier) const {
   float milliseconds = 0;
-  Result<void> s =
-      context->run("cuEventElapsedTime", [&](auto &t) { return t.cuEventElapsedTime(&milliseconds, earlier.handle, handle); });
+  Result<void> s = context->run("cuEventElapsedTime",
+                                [&](auto &t) { return t.cuEventElapsedTime(&milliseconds, earlier.handle, handle); });
   if (!s)
     return s.error();
   return milliseconds;
@@ -192,11 +194,13 @@ Result<void> Memory::copyTo(void *host, StreamHandle stream) const {
   return context->run("cuMemcpyDtoHAsync", [&](auto &t) { return t.cuMemcpyDtoHAsync(host, address, bytes, stream); });
 }
 
-Result<void> clear(const Context &context, void *address, size_t pitch, size_t rowBytes, size_t rows, StreamHandle stream) {
+Result<void> clear(const Context &context, void *address, size_t pitch, size_t rowBytes, size_t rows,
+                   StreamHandle stream) {
   if (rowBytes == 0 || rows == 0)
     return {};
-  return context.run("cuMemsetD2D8Async",
-                     [&](auto &t) { return t.cuMemsetD2D8Async(addressOf(address), pitch, 0, rowBytes, rows, stream); });
+  return context.run("cuMemsetD2D8Async", [&](auto &t) {
+    return t.cuMemsetD2D8Async(addressOf(address), pitch, 0, rowBytes, rows, stream);
+  });
 }
 
 } // namespace tessera::cuda

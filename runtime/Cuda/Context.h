@@ -101,7 +101,8 @@ class Memory {
 public:
   static Result<Memory> allocate(std::shared_ptr<const Context> context, size_t bytes);
   Memory(Memory &&other) noexcept
-      : context(std::move(other.context)), address(std::exchange(other.address, 0)), bytes(std::exchange(other.bytes, 0)) {}
+      : context(std::move(other.context)), address(std::exchange(other.address, 0)),
+        bytes(std::exchange(other.bytes, 0)) {}
   Memory &operator=(Memory &&other) noexcept;
   ~Memory();
   void *get() const { return reinterpret_cast<void *>(static_cast<uintptr_t>(address)); }
@@ -119,7 +120,8 @@ private:
 };
 
 /// Sets `rows` rows of `rowBytes` bytes, `pitch` bytes apart, to zero, in stream order.
-Result<void> clear(const Context &context, void *address, size_t pitch, size_t rowBytes, size_t rows, StreamHandle stream);
+Result<void> clear(const Context &context, void *address, size_t pitch, size_t rowBytes, size_t rows,
+                   StreamHandle stream);
 
 } // namespace tessera::cuda
 #endif // TESSERA_RUNTIME_CUDA_CONTEXT_H

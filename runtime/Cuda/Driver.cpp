@@ -29,7 +29,8 @@ const char *remedyFor(Status status) {
   case 222: // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
     return "update the driver or compile for an older target; `tessera doctor` names both versions";
   case 700: // CUDA_ERROR_ILLEGAL_ADDRESS
-    return "check that every tensor's pointer, shape and strides describe live device memory; the process must be restarted";
+    return "check that every tensor's pointer, shape and strides describe live device memory; the process must be "
+           "restarted";
   case 701: // CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
     return "choose smaller tiles or fewer warps";
   case 803: // CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
@@ -51,13 +52,14 @@ Result<std::shared_ptr<const Driver>> Driver::load(const char *name) {
   driver->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!driver->library) {
     const char *reason = dlerror();
-    return Error{Fault::Machine, fmt::format("no CUDA driver: cannot load {} ({})", name, reason ? reason : "no reason given"),
+    return Error{Fault::Machine,
+                 fmt::format("no CUDA driver: cannot load {} ({})", name, reason ? reason : "no reason given"),
                  "install the NVIDIA driver, or use the device cpu", "T0620"};
   }
-#define TESSERA_DRIVER_SYMBOL(member, exported, parameters)                                                                      \
-  driver->symbols.member = reinterpret_cast<Status(*) parameters>(dlsym(driver->library, exported));                             \
-  if (!driver->symbols.member)                                                                                                   \
-    return Error{Fault::Machine, fmt::format("the CUDA driver {} lacks the function {}", name, exported),                        \
+#define TESSERA_DRIVER_SYMBOL(member, exported, parameters)                                                            \
+  driver->symbols.member = reinterpret_cast<Status(*) parameters>(dlsym(driver->library, exported));                   \
+  if (!driver->symbols.member)                                                                                         \
+    return Error{Fault::Machine, fmt::format("the CUDA driver {} lacks the function {}", name, exported),              \
                  "update the NVIDIA driver to one of CUDA 12.0 or later", "T0620"};
 #include "runtime/Cuda/DriverSymbols.def"
   return initialize(std::move(driver));
@@ -65,9 +67,9 @@ Result<std::shared_ptr<const Driver>> Driver::load(const char *name) {
 
 Result<std::shared_ptr<const Driver>> Driver::fromTable(const DriverTable &table) {
   std::shared_ptr<Driver> driver(new Driver);
-#define TESSERA_DRIVER_SYMBOL(member, exported, parameters)                                                                      \
-  if (!table.member)                                                                                                             \
-    return Error{Fault::Machine, fmt::format("the CUDA driver lacks the function {}", exported),                                 \
+#define TESSERA_DRIVER_SYMBOL(member, exported, parameters)                                                            \
+  if (!table.member)                                                                                                   \
+    return Error{Fault::Machine, fmt::format("the CUDA driver lacks the function {}", exported),                       \
                  "update the NVIDIA driver to one of CUDA 12.0 or later", "T0620"};
 #include "runtime/Cuda/DriverSymbols.def"
   driver->symbols = table;
@@ -80,7 +82,9 @@ Result<std::shared_ptr<const Driver>> Driver::initialize(std::shared_ptr<Driver>
     error.code = "T0620";
     return error;
   }
-  if (Result<void> status = driver->check(driver->symbols.cuDriverGetVersion(&driver->driverVersion), "cuDriverGetVersion"); !status)
+  if (Result<void> status =
+          driver->check(driver->symbols.cuDriverGetVersion(&driver->driverVersion), "cuDriverGetVersion");
+      !status)
     return status.error();
   return std::shared_ptr<const Driver>(std::move(driver));
 }
@@ -99,7 +103,8 @@ Result<void> Driver::check(Status status, const char *call) const {
   symbols.cuGetErrorName(status, &name);
   symbols.cuGetErrorString(status, &text);
   return Error{Fault::Machine,
-               fmt::format("{} failed: {} ({}{}{})", call, name ? name : "unknown error", status, text ? ", " : "", text ? text : ""),
+               fmt::format("{} failed: {} ({}{}{})", call, name ? name : "unknown error", status, text ? ", " : "",
+                           text ? text : ""),
                remedyFor(status), status == 2 ? "T0623" : "T0621"};
 }
 

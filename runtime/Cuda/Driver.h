@@ -20,7 +20,8 @@ using Status = int; ///< CUresult; 0 is success
 using DeviceOrdinal = int;
 using DevicePointer = unsigned long long;
 using ContextHandle = struct OpaqueContext *;
-using StreamHandle = struct OpaqueStream *; ///< binary compatible with CUstream and cudaStream_t; null is the default stream
+using StreamHandle =
+    struct OpaqueStream *; ///< binary compatible with CUstream and cudaStream_t; null is the default stream
 using EventHandle = struct OpaqueEvent *;
 using ModuleHandle = struct OpaqueModule *;
 using FunctionHandle = struct OpaqueFunction *;
@@ -31,7 +32,13 @@ enum class DeviceAttribute : int {
   ComputeMinor = 76,
   MaxSharedPerBlock = 97, ///< what a kernel may ask for after opting in
 };
-enum class FunctionAttribute : int { MaxThreads = 0, StaticSharedBytes = 1, LocalBytes = 3, Registers = 4, MaxDynamicShared = 8 };
+enum class FunctionAttribute : int {
+  MaxThreads = 0,
+  StaticSharedBytes = 1,
+  LocalBytes = 3,
+  Registers = 4,
+  MaxDynamicShared = 8
+};
 enum class JitOption : int { ErrorLog = 5, ErrorLogBytes = 6 };
 
 /// The driver's functions; all set after Driver::load.

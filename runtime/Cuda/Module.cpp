@@ -23,8 +23,9 @@ Result<std::shared_ptr<const Module>> Module::load(std::shared_ptr<const Context
   JitOption options[] = {JitOption::ErrorLog, JitOption::ErrorLogBytes};
   void *values[] = {log.data(), reinterpret_cast<void *>(kLogBytes)};
   // std::string ends with a null byte, which PTX needs.
-  Result<void> s = module->owner->run(
-      "cuModuleLoadDataEx", [&](auto &t) { return t.cuModuleLoadDataEx(&module->handle, code.c_str(), 2, options, values); });
+  Result<void> s = module->owner->run("cuModuleLoadDataEx", [&](auto &t) {
+    return t.cuModuleLoadDataEx(&module->handle, code.c_str(), 2, options, values);
+  });
   if (!s) {
     module->handle = nullptr;
     Error error = s.error();
@@ -45,12 +46,14 @@ Result<Function> Module::function(const std::string &entry, int threads, int64_t
   int64_t limit = owner->info().maxSharedBytes;
   if (sharedBytes > limit)
     return Error{Fault::Machine,
-                 fmt::format("'{}' needs {} bytes of shared memory, {} allows {}", entry, sharedBytes, owner->info().name, limit),
+                 fmt::format("'{}' needs {} bytes of shared memory, {} allows {}", entry, sharedBytes,
+                             owner->info().name, limit),
                  "choose smaller tiles or fewer stages", "T0624"};
   Function function;
   function.threads = threads;
   function.sharedBytes = static_cast<int>(sharedBytes);
-  Result<void> s = owner->run("cuModuleGetFunction", [&](auto &t) { return t.cuModuleGetFunction(&function.handle, handle, entry.c_str()); });
+  Result<void> s = owner->run("cuModuleGetFunction",
+                              [&](auto &t) { return t.cuModuleGetFunction(&function.handle, handle, entry.c_str()); });
   if (!s) {
     Error error = s.error();
     error.message += fmt::format(" for '{}'", entry);
@@ -68,7 +71,8 @@ Result<Function> Module::function(const std::string &entry, int threads, int64_t
                                                             {FunctionAttribute::Registers, &function.registers},
                                                             {FunctionAttribute::LocalBytes, &function.localBytes}};
   for (auto [attribute, value] : attributes) {
-    s = owner->run("cuFuncGetAttribute", [&, a = attribute, v = value](auto &t) { return t.cuFuncGetAttribute(v, a, function.handle); });
+    s = owner->run("cuFuncGetAttribute",
+                   [&, a = attribute, v = value](auto &t) { return t.cuFuncGetAttribute(v, a, function.handle); });
     if (!s)
       return s.error();
   }
@@ -84,11 +88,14 @@ Result<void> Module::launch(const Function &function, int64_t programs, void **p
   if (programs <= 0)
     return {};
   if (programs > kMaxPrograms)
-    return Error{Fault::Program, fmt::format("the grid has {} programs, a CUDA device takes at most {} in one launch", programs, kMaxPrograms),
-                 "choose larger tiles, or launch over parts of the tensors", "T0613"};
+    return Error{
+        Fault::Program,
+        fmt::format("the grid has {} programs, a CUDA device takes at most {} in one launch", programs, kMaxPrograms),
+        "choose larger tiles, or launch over parts of the tensors", "T0613"};
   return owner->run("cuLaunchKernel", [&](auto &t) {
-    return t.cuLaunchKernel(function.handle, static_cast<unsigned>(programs), 1, 1, static_cast<unsigned>(function.threads), 1, 1,
-                            static_cast<unsigned>(function.sharedBytes), stream, params, nullptr);
+    return t.cuLaunchKernel(function.handle, static_cast<unsigned>(programs), 1, 1,
+                            static_cast<unsigned>(function.threads), 1, 1, static_cast<unsigned>(function.sharedBytes),
+                            stream, params, nullptr);
   });
 }
 

@@ -30,11 +30,24 @@ constexpr int kAny = std::numeric_limits<int>::max();
 constexpr int kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kSum = 5, kProduct = 6, kUnary = 7;
 
 constexpr std::array<Operator, 18> kOperators = {{
-    {"+", 2, kAny, kSum},     {"-", 2, 2, kSum},        {"*", 2, kAny, kProduct}, {"/", 2, 2, kProduct},
-    {"%", 2, 2, kProduct},    {"ceildiv", 2, 2, 0},     {"min", 2, kAny, 0},      {"max", 2, kAny, 0},
-    {"clamp", 3, 3, 0},       {"neg", 1, 1, kUnary},    {"==", 2, 2, kCompare},   {"!=", 2, 2, kCompare},
-    {"<", 2, 2, kCompare},    {"<=", 2, 2, kCompare},   {">", 2, 2, kCompare},    {">=", 2, 2, kCompare},
-    {"and", 2, kAny, kAnd},   {"or", 2, kAny, kOr},
+    {"+", 2, kAny, kSum},
+    {"-", 2, 2, kSum},
+    {"*", 2, kAny, kProduct},
+    {"/", 2, 2, kProduct},
+    {"%", 2, 2, kProduct},
+    {"ceildiv", 2, 2, 0},
+    {"min", 2, kAny, 0},
+    {"max", 2, kAny, 0},
+    {"clamp", 3, 3, 0},
+    {"neg", 1, 1, kUnary},
+    {"==", 2, 2, kCompare},
+    {"!=", 2, 2, kCompare},
+    {"<", 2, 2, kCompare},
+    {"<=", 2, 2, kCompare},
+    {">", 2, 2, kCompare},
+    {">=", 2, 2, kCompare},
+    {"and", 2, kAny, kAnd},
+    {"or", 2, kAny, kOr},
 }};
 constexpr Operator kNotOperator{"not", 1, 1, kNot};
 
@@ -149,7 +162,8 @@ ExprValue applyBinary(std::string_view name, const ExprValue &a, const ExprValue
 /// Applies an operator that takes `values.size()` operands.
 ExprValue applyOperator(std::string_view name, const std::vector<ExprValue> &values) {
   if (name == "neg")
-    return applyBinary("-", std::holds_alternative<double>(values[0]) ? ExprValue(-0.0) : ExprValue(int64_t(0)), values[0]);
+    return applyBinary("-", std::holds_alternative<double>(values[0]) ? ExprValue(-0.0) : ExprValue(int64_t(0)),
+                       values[0]);
   if (name == "not")
     return int64_t(asReal(values[0]) == 0);
   if (name == "clamp")
@@ -203,7 +217,8 @@ private:
 
   std::string_view token() {
     size_t begin = at;
-    while (at < text.size() && text[at] != ' ' && text[at] != '\n' && text[at] != '\t' && text[at] != '(' && text[at] != ')')
+    while (at < text.size() && text[at] != ' ' && text[at] != '\n' && text[at] != '\t' && text[at] != '(' &&
+           text[at] != ')')
       ++at;
     return text.substr(begin, at - begin);
   }
@@ -304,13 +319,15 @@ std::string prettyAt(const Expr &expr, int strength, int depth) {
     // Operators of equal strength group to the left; comparisons do not chain, so both of their sides bind tighter.
     for (size_t i = 0; i < expr.operands.size(); ++i) {
       bool tighter = i > 0 || op->strength == kCompare;
-      text += (i ? " " + expr.name + " " : "") + prettyAt(expr.operands[i], op->strength + (tighter ? 1 : 0), depth + 1);
+      text +=
+          (i ? " " + expr.name + " " : "") + prettyAt(expr.operands[i], op->strength + (tighter ? 1 : 0), depth + 1);
     }
   }
   return op->strength < strength ? "(" + text + ")" : text;
 }
 
-Result<ExprValue> evaluateAt(const Expr &expr, const std::function<std::optional<ExprValue>(std::string_view)> &lookup, int depth) {
+Result<ExprValue> evaluateAt(const Expr &expr, const std::function<std::optional<ExprValue>(std::string_view)> &lookup,
+                             int depth) {
   if (depth > kMaxDepth)
     return Error{Fault::Internal, fmt::format("expression nested deeper than {}", kMaxDepth), "", ""};
   switch (expr.kind) {
@@ -327,7 +344,8 @@ Result<ExprValue> evaluateAt(const Expr &expr, const std::function<std::optional
   }
   const Operator *op = findOperator(expr.name);
   if (!op || !takes(*op, expr.operands.size()))
-    return Error{Fault::Internal, fmt::format("operator '{}' does not take {} operands", expr.name, expr.operands.size()), "", ""};
+    return Error{Fault::Internal,
+                 fmt::format("operator '{}' does not take {} operands", expr.name, expr.operands.size()), "", ""};
   std::vector<ExprValue> values;
   values.reserve(expr.operands.size());
   for (const Expr &operand : expr.operands) {

@@ -15,7 +15,9 @@
 namespace tessera {
 namespace {
 
-constexpr std::string_view kMagic("\x7f" "TESSERA", 8);
+constexpr std::string_view kMagic("\x7f"
+                                  "TESSERA",
+                                  8);
 constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderBytes = 32;
 constexpr uint64_t kMaxRank = 64;
@@ -199,9 +201,7 @@ private:
   std::string_view rest;
 };
 
-Error damaged(std::string what) {
-  return Error{Fault::Program, std::move(what), "compile the program again", "T0630"};
-}
+Error damaged(std::string what) { return Error{Fault::Program, std::move(what), "compile the program again", "T0630"}; }
 
 } // namespace
 

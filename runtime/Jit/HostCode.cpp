@@ -35,12 +35,14 @@ struct Named {
 };
 
 /// Both precisions of a function of one argument.
-#define TESSERA_MATH_1(NAME)                                                                                                   \
-  Named{#NAME, reinterpret_cast<void *>(static_cast<double (*)(double)>(::NAME))},                                             \
-      Named{#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float)>(::NAME##f))}
-#define TESSERA_MATH_2(NAME)                                                                                                   \
-  Named{#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(::NAME))},                                     \
-      Named{#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(::NAME##f))}
+#define TESSERA_MATH_1(NAME)                                                                                           \
+  Named{#NAME, reinterpret_cast<void *>(static_cast<double (*)(double)>(::NAME))}, Named {                             \
+#NAME "f", reinterpret_cast < void *>(static_cast <float (*)(float)>(::NAME##f))                                   \
+  }
+#define TESSERA_MATH_2(NAME)                                                                                           \
+  Named{#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(::NAME))}, Named {                     \
+#NAME "f", reinterpret_cast < void *>(static_cast <float (*)(float, float)>(::NAME##f))                            \
+  }
 
 std::vector<Named> allowedSymbols() {
   return {
@@ -85,7 +87,8 @@ std::vector<Named> allowedSymbols() {
 }
 
 tessera::Error internal(std::string what, llvm::Error error) {
-  return tessera::Error{Fault::Internal, "cannot link host code: " + std::move(what) + llvm::toString(std::move(error)), "", ""};
+  return tessera::Error{Fault::Internal, "cannot link host code: " + std::move(what) + llvm::toString(std::move(error)),
+                        "", ""};
 }
 
 } // namespace
@@ -107,7 +110,8 @@ struct HostCode::State {
 HostCode::HostCode() : state(std::make_unique<State>()) {}
 HostCode::~HostCode() = default;
 
-Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object, const std::vector<std::string> &entries) {
+Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object,
+                                                       const std::vector<std::string> &entries) {
   auto control = orc::SelfExecutorProcessControl::Create();
   if (!control)
     return internal("", control.takeError());
@@ -116,7 +120,8 @@ Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object
   state.session = std::make_unique<orc::ExecutionSession>(std::move(*control));
   // ORC prints the reason of a failed lookup through this hook and returns only a summary; libraries do not print, so keep it.
   std::string reasons;
-  state.session->setErrorReporter([&reasons](llvm::Error error) { reasons += llvm::toString(std::move(error)) + "; "; });
+  state.session->setErrorReporter(
+      [&reasons](llvm::Error error) { reasons += llvm::toString(std::move(error)) + "; "; });
   auto memory = jitlink::InProcessMemoryManager::Create();
   if (!memory)
     return internal("", memory.takeError());

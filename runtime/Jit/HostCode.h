@@ -17,7 +17,8 @@ namespace tessera {
 class HostCode {
 public:
   /// Links `object` and finds `entries`.  It may call only the mathematical and memory functions listed in HostCode.cpp.
-  static Result<std::shared_ptr<const HostCode>> load(const std::string &object, const std::vector<std::string> &entries);
+  static Result<std::shared_ptr<const HostCode>> load(const std::string &object,
+                                                      const std::vector<std::string> &entries);
   ~HostCode();
   HostCode(const HostCode &) = delete;
   HostCode &operator=(const HostCode &) = delete;

@@ -38,8 +38,8 @@ std::string keyOf(const CompileOptions &options, const Device &device) {
   for (const TensorFacts &facts : options.tensors) {
     append(key, facts.param);
     const TensorContract &contract = facts.contract;
-    append(key, fmt::format("{} {} {} {} {} {}", facts.present, facts.dtype ? nameOf(*facts.dtype) : "", contract.align, contract.unitDim,
-                            fmt::join(contract.strideDiv, ","), fmt::join(contract.extentDiv, ",")));
+    append(key, fmt::format("{} {} {} {} {} {}", facts.present, facts.dtype ? nameOf(*facts.dtype) : "", contract.align,
+                            contract.unitDim, fmt::join(contract.strideDiv, ","), fmt::join(contract.extentDiv, ",")));
   }
   return key;
 }
@@ -47,7 +47,8 @@ std::string keyOf(const CompileOptions &options, const Device &device) {
 /// True when every extent that the image fixed is that of the tensors at hand.
 bool fits(const KernelInfo &kernel, const std::vector<TensorFacts> &tensors) {
   for (const ParamInfo &param : kernel.params) {
-    auto facts = std::find_if(tensors.begin(), tensors.end(), [&](const TensorFacts &f) { return f.param == param.name; });
+    auto facts =
+        std::find_if(tensors.begin(), tensors.end(), [&](const TensorFacts &f) { return f.param == param.name; });
     if (!param.isTensor || facts == tensors.end() || facts->shape.size() != param.extents.size())
       continue;
     for (size_t d = 0; d < param.extents.size(); ++d)
@@ -67,15 +68,18 @@ Result<std::shared_ptr<const LoadedImage>> load(KernelImage image, const Device 
   if (!code)
     return code.error();
   std::shared_ptr<const HostCode> owner = *code;
-  return LoadedImage::onHost(std::move(image), device.pool(), [&](const std::string &entry) { return owner->find(entry); }, owner);
+  return LoadedImage::onHost(
+      std::move(image), device.pool(), [&](const std::string &entry) { return owner->find(entry); }, owner);
 }
 
 JitResult build(std::string_view source, const CompileOptions &options, const Device &device) {
   CompileResult compiled = compile(source, options);
   if (!compiled.ok())
-    return JitFailure{Error{Fault::Program, fmt::format("'{}' does not compile", options.sourceName), "", ""}, std::move(compiled.diagnostics)};
+    return JitFailure{Error{Fault::Program, fmt::format("'{}' does not compile", options.sourceName), "", ""},
+                      std::move(compiled.diagnostics)};
   if (!compiled.image)
-    return JitFailure{Error{Fault::Internal, "the compiler gave no image and no error", "", ""}, std::move(compiled.diagnostics)};
+    return JitFailure{Error{Fault::Internal, "the compiler gave no image and no error", "", ""},
+                      std::move(compiled.diagnostics)};
   // The runtime launches kernels of one image by their own names.
   Result<std::shared_ptr<const LoadedImage>> loaded = load(*std::move(compiled.image), device);
   if (!loaded)
@@ -83,7 +87,8 @@ JitResult build(std::string_view source, const CompileOptions &options, const De
   Result<size_t> index = (*loaded)->find(options.kernel);
   if (!index)
     return JitFailure{index.error(), std::move(compiled.diagnostics)};
-  return JitKernel{*std::move(loaded), *index, std::move(compiled.diagnostics), std::move(compiled.report), std::move(compiled.log)};
+  return JitKernel{*std::move(loaded), *index, std::move(compiled.diagnostics), std::move(compiled.report),
+                   std::move(compiled.log)};
 }
 
 } // namespace
@@ -147,11 +152,14 @@ Result<std::vector<Argument>> orderArguments(const KernelInfo &kernel, const std
       std::vector<std::string> names;
       for (const ParamInfo &param : kernel.params)
         names.push_back(param.name);
-      return Error{Fault::Program, fmt::format("'{}' has no parameter '{}'; it has {}", kernel.name, argument.name, fmt::join(names, ", ")),
-                   "name one of them", "T0616"};
+      return Error{
+          Fault::Program,
+          fmt::format("'{}' has no parameter '{}'; it has {}", kernel.name, argument.name, fmt::join(names, ", ")),
+          "name one of them", "T0616"};
     }
     if (given[index])
-      return Error{Fault::Program, fmt::format("parameter '{}' of '{}' is given twice", argument.name, kernel.name), "give it once", "T0617"};
+      return Error{Fault::Program, fmt::format("parameter '{}' of '{}' is given twice", argument.name, kernel.name),
+                   "give it once", "T0617"};
     given[index] = true;
     ordered[index] = argument.value;
   }

@@ -15,19 +15,25 @@ namespace {
 Result<void> checkNames(const KernelSignature &signature, const std::vector<NamedArgument> &arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const NamedArgument &argument = arguments[i];
-    auto param = std::find_if(signature.params.begin(), signature.params.end(), [&](auto &p) { return p.name == argument.name; });
+    auto param = std::find_if(signature.params.begin(), signature.params.end(),
+                              [&](auto &p) { return p.name == argument.name; });
     if (param == signature.params.end()) {
       std::vector<std::string> names;
       for (const ParamSignature &known : signature.params)
         names.push_back(known.name);
-      return Error{Fault::Program, fmt::format("'{}' has no parameter '{}'; it has {}", signature.name, argument.name, fmt::join(names, ", ")),
-                   "name one of them", "T0616"};
+      return Error{
+          Fault::Program,
+          fmt::format("'{}' has no parameter '{}'; it has {}", signature.name, argument.name, fmt::join(names, ", ")),
+          "name one of them", "T0616"};
     }
     if (std::any_of(arguments.begin(), arguments.begin() + i, [&](auto &other) { return other.name == argument.name; }))
-      return Error{Fault::Program, fmt::format("parameter '{}' of '{}' is given twice", argument.name, signature.name), "give it once", "T0617"};
-    if (!std::holds_alternative<std::monostate>(argument.value) && param->isTensor != std::holds_alternative<TensorRef>(argument.value))
-      return Error{Fault::Program, fmt::format("argument '{}' of '{}' is a {}, expected a {}", argument.name, signature.name,
-                                               param->isTensor ? "scalar" : "tensor", param->isTensor ? "tensor" : "scalar"),
+      return Error{Fault::Program, fmt::format("parameter '{}' of '{}' is given twice", argument.name, signature.name),
+                   "give it once", "T0617"};
+    if (!std::holds_alternative<std::monostate>(argument.value) &&
+        param->isTensor != std::holds_alternative<TensorRef>(argument.value))
+      return Error{Fault::Program,
+                   fmt::format("argument '{}' of '{}' is a {}, expected a {}", argument.name, signature.name,
+                               param->isTensor ? "scalar" : "tensor", param->isTensor ? "tensor" : "scalar"),
                    "pass a value of the declared kind", "T0601"};
   }
   for (const ParamSignature &param : signature.params) {
@@ -80,8 +86,9 @@ ScalarRef adaptScalar(ScalarRef scalar, DType dtype) {
   return converted ? *converted : scalar;
 }
 
-std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature, CompileOptions options,
-                                                       const Device &device, const std::vector<NamedArgument> &arguments) {
+std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature,
+                                                       CompileOptions options, const Device &device,
+                                                       const std::vector<NamedArgument> &arguments) {
   if (Result<void> names = checkNames(signature, arguments); !names)
     return JitFailure{names.error(), {}};
   options.kernel = signature.name;

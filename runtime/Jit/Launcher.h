@@ -21,8 +21,9 @@ struct PreparedLaunch {
 
 /// Specializes the kernel `options.kernel` of `jit` for `arguments` and plans the launch.  `signature` is the kernel's own.
 /// A launch whose written tensors are all empty and that clears nothing succeeds even where no kernel can be specialized for it.
-std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature, CompileOptions options,
-                                                       const Device &device, const std::vector<NamedArgument> &arguments);
+std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature,
+                                                       CompileOptions options, const Device &device,
+                                                       const std::vector<NamedArgument> &arguments);
 
 /// The scalar as `dtype` where the conversion keeps its value (integers) or rounds it (floats); otherwise unchanged.
 ScalarRef adaptScalar(ScalarRef scalar, DType dtype);

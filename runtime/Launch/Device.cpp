@@ -54,7 +54,8 @@ Result<Device> Device::open(std::string_view name) {
     if (status == std::errc() && stop == digits.data() + digits.size() && index >= 0)
       return cuda(index);
   }
-  return Error{Fault::Usage, fmt::format("there is no kind of device '{}'", name), "write auto, cpu or cuda:N", "T0642"};
+  return Error{Fault::Usage, fmt::format("there is no kind of device '{}'", name), "write auto, cpu or cuda:N",
+               "T0642"};
 }
 
 } // namespace tessera

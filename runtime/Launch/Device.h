@@ -28,7 +28,7 @@ public:
   static Result<Device> open(std::string_view name);
 
   bool isCuda() const { return gpu != nullptr; }
-  const std::string &name() const { return label; }     ///< `cpu` or `cuda:0`
+  const std::string &name() const { return label; }           ///< `cpu` or `cuda:0`
   const std::string &target() const { return compileTarget; } ///< what to compile for: `host`, `sm_90a`...
   const std::shared_ptr<const cuda::Context> &context() const { return gpu; } ///< null on the host
   const std::shared_ptr<ThreadPool> &pool() const { return cores; }           ///< null on a GPU

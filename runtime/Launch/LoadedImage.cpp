@@ -26,7 +26,8 @@ struct LoadedImage::Backend {
 LoadedImage::LoadedImage() : backend(std::make_unique<Backend>()) {}
 LoadedImage::~LoadedImage() = default;
 
-Result<std::shared_ptr<const LoadedImage>> LoadedImage::onCuda(KernelImage image, std::shared_ptr<const cuda::Context> context) {
+Result<std::shared_ptr<const LoadedImage>> LoadedImage::onCuda(KernelImage image,
+                                                               std::shared_ptr<const cuda::Context> context) {
   std::shared_ptr<LoadedImage> loaded(new LoadedImage);
   if (image.codeKind == KernelImage::Code::HostObject)
     return Error{Fault::Program, fmt::format("an image for '{}' cannot run on a CUDA device", image.target),
@@ -46,11 +47,12 @@ Result<std::shared_ptr<const LoadedImage>> LoadedImage::onCuda(KernelImage image
 }
 
 Result<std::shared_ptr<const LoadedImage>> LoadedImage::onHost(KernelImage image, std::shared_ptr<ThreadPool> pool,
-                                                               const EntryResolver &resolve, std::shared_ptr<const void> code) {
+                                                               const EntryResolver &resolve,
+                                                               std::shared_ptr<const void> code) {
   std::shared_ptr<LoadedImage> loaded(new LoadedImage);
   if (image.codeKind != KernelImage::Code::HostObject)
-    return Error{Fault::Program, fmt::format("an image for '{}' cannot run on the cpu", image.target), "compile for the target host",
-                 "T0632"};
+    return Error{Fault::Program, fmt::format("an image for '{}' cannot run on the cpu", image.target),
+                 "compile for the target host", "T0632"};
   for (const KernelInfo &kernel : image.kernels) {
     void *entry = resolve(kernel.entry);
     if (!entry)
@@ -72,8 +74,9 @@ Result<size_t> LoadedImage::find(std::string_view kernel) const {
   }
   if (kernel.empty())
     return Error{Fault::Usage, fmt::format("several kernels to choose from: {}", names), "name one", "T0615"};
-  return Error{Fault::Program, fmt::format("there is no kernel '{}'; found: {}", kernel, names.empty() ? "none" : names), "name one of them",
-               "T0615"};
+  return Error{Fault::Program,
+               fmt::format("there is no kernel '{}'; found: {}", kernel, names.empty() ? "none" : names),
+               "name one of them", "T0615"};
 }
 
 Result<void> LoadedImage::launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const {
@@ -88,7 +91,8 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
   for (const TensorRef &tensor : plan.clears) {
     for (const ClearRun &run : clearRuns(tensor)) {
       if (backend->module) {
-        Result<void> status = cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows, cudaStream);
+        Result<void> status =
+            cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows, cudaStream);
         if (!status)
           return status;
         continue;
@@ -100,7 +104,8 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
   if (plan.programs == 0)
     return {};
   if (!backend->module)
-    return launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs, content.kernels[kernel].scratchBytes);
+    return launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs,
+                      content.kernels[kernel].scratchBytes);
   std::vector<void *> params(plan.slots.size());
   for (size_t i = 0; i < params.size(); ++i)
     params[i] = const_cast<uint64_t *>(&plan.slots[i]);

@@ -28,9 +28,11 @@ using EntryResolver = std::function<void *(const std::string &entry)>;
 class LoadedImage {
 public:
   /// Loads PTX or a cubin; Fault::Machine where the driver refuses it.
-  static Result<std::shared_ptr<const LoadedImage>> onCuda(KernelImage image, std::shared_ptr<const cuda::Context> context);
+  static Result<std::shared_ptr<const LoadedImage>> onCuda(KernelImage image,
+                                                           std::shared_ptr<const cuda::Context> context);
   /// `code` keeps the entry points alive.
-  static Result<std::shared_ptr<const LoadedImage>> onHost(KernelImage image, std::shared_ptr<ThreadPool> pool, const EntryResolver &resolve,
+  static Result<std::shared_ptr<const LoadedImage>> onHost(KernelImage image, std::shared_ptr<ThreadPool> pool,
+                                                           const EntryResolver &resolve,
                                                            std::shared_ptr<const void> code);
   ~LoadedImage();
   LoadedImage(const LoadedImage &) = delete;

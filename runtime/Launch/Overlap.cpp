@@ -41,7 +41,8 @@ public:
     digits = std::move(merged);
     reach.assign(digits.size() + 1, {restLow, restHigh});
     for (size_t i = digits.size(); i-- > 0;)
-      reach[i] = {reach[i + 1].first + digits[i].low * digits[i].stride, reach[i + 1].second + digits[i].high * digits[i].stride};
+      reach[i] = {reach[i + 1].first + digits[i].low * digits[i].stride,
+                  reach[i + 1].second + digits[i].high * digits[i].stride};
   }
 
   /// True when a solution exists or the steps ran out.

@@ -32,7 +32,8 @@ std::optional<std::pair<std::string, int64_t>> nameAndOffset(const Expr &expr) {
     return std::nullopt;
   const Expr &left = expr.operands[0], &right = expr.operands[1];
   if (left.kind == Expr::Kind::Symbol && right.isConstant())
-    return std::pair(left.name, expr.name == "+" ? right.integer : static_cast<int64_t>(-static_cast<uint64_t>(right.integer)));
+    return std::pair(left.name,
+                     expr.name == "+" ? right.integer : static_cast<int64_t>(-static_cast<uint64_t>(right.integer)));
   if (expr.name == "+" && left.isConstant() && right.kind == Expr::Kind::Symbol)
     return std::pair(right.name, left.integer);
   return std::nullopt;
@@ -77,7 +78,9 @@ private:
 
   const TensorRef *tensor(size_t i) const { return std::get_if<TensorRef>(&arguments[i]); }
   const ScalarRef *scalar(size_t i) const { return std::get_if<ScalarRef>(&arguments[i]); }
-  std::string argumentName(size_t i) const { return fmt::format("argument '{}' of '{}'", kernel.params[i].name, kernel.name); }
+  std::string argumentName(size_t i) const {
+    return fmt::format("argument '{}' of '{}'", kernel.params[i].name, kernel.name);
+  }
 
   const Binding *find(std::string_view name) const {
     for (const Binding &binding : bindings)
@@ -104,8 +107,10 @@ private:
 
   Result<void> checkTypes() {
     if (arguments.size() != kernel.params.size())
-      return programError("T0601", fmt::format("'{}' takes {} arguments, found {}", kernel.name, kernel.params.size(), arguments.size()),
-                          "pass one argument for each parameter, an empty one for an absent optional tensor");
+      return programError(
+          "T0601",
+          fmt::format("'{}' takes {} arguments, found {}", kernel.name, kernel.params.size(), arguments.size()),
+          "pass one argument for each parameter, an empty one for an absent optional tensor");
     for (size_t i = 0; i < arguments.size(); ++i) {
       const ParamInfo &param = kernel.params[i];
       bool absent = std::holds_alternative<std::monostate>(arguments[i]);
@@ -119,16 +124,20 @@ private:
         return programError("T0618", fmt::format("{} is missing", argumentName(i)),
                             param.isTensor ? "pass a tensor, or specialize the kernel without it" : "pass a value");
       if (param.isTensor != (tensor(i) != nullptr))
-        return programError("T0601", fmt::format("{} is a {}, expected a {}", argumentName(i), param.isTensor ? "scalar" : "tensor",
-                                                 param.isTensor ? "tensor" : "scalar"),
+        return programError("T0601",
+                            fmt::format("{} is a {}, expected a {}", argumentName(i),
+                                        param.isTensor ? "scalar" : "tensor", param.isTensor ? "tensor" : "scalar"),
                             "pass a value of the declared kind");
       DType found = param.isTensor ? tensor(i)->dtype : scalar(i)->dtype;
       if (found != param.dtype)
-        return programError("T0602", fmt::format("{} has element type {}, expected {}", argumentName(i), nameOf(found), nameOf(param.dtype)),
-                            fmt::format("convert it to {}, or bind the kernel's types to it", nameOf(param.dtype)));
+        return programError(
+            "T0602",
+            fmt::format("{} has element type {}, expected {}", argumentName(i), nameOf(found), nameOf(param.dtype)),
+            fmt::format("convert it to {}, or bind the kernel's types to it", nameOf(param.dtype)));
       if (param.isTensor && tensor(i)->shape.size() != param.extents.size())
-        return programError("T0603", fmt::format("{} has {} dimensions, expected {}", argumentName(i), tensor(i)->shape.size(),
-                                                 param.extents.size()),
+        return programError("T0603",
+                            fmt::format("{} has {} dimensions, expected {}", argumentName(i), tensor(i)->shape.size(),
+                                        param.extents.size()),
                             "reshape it to the declared dimensions");
     }
     return {};
@@ -140,34 +149,41 @@ private:
       if (!ref)
         continue;
       if (ref->strides.size() != ref->shape.size())
-        return programError("T0614", fmt::format("{} has {} extents but {} strides", argumentName(i), ref->shape.size(), ref->strides.size()),
-                            "give one stride, in elements, for each dimension");
+        return programError(
+            "T0614",
+            fmt::format("{} has {} extents but {} strides", argumentName(i), ref->shape.size(), ref->strides.size()),
+            "give one stride, in elements, for each dimension");
       for (size_t d = 0; d < ref->shape.size(); ++d)
         if (ref->shape[d] < 0)
-          return programError("T0614", fmt::format("{}: extent {} is {}, expected 0 or more", argumentName(i), d, ref->shape[d]),
+          return programError("T0614",
+                              fmt::format("{}: extent {} is {}, expected 0 or more", argumentName(i), d, ref->shape[d]),
                               "pass the number of elements along each dimension");
       if (ref->isEmpty())
         continue;
       if (!ref->data)
-        return programError("T0614", fmt::format("{} has elements but a null pointer", argumentName(i)), "pass the address of its memory");
+        return programError("T0614", fmt::format("{} has elements but a null pointer", argumentName(i)),
+                            "pass the address of its memory");
       __int128 span = sizeOf(ref->dtype);
       for (size_t d = 0; d < ref->shape.size(); ++d) {
         __int128 step = __int128(ref->shape[d] - 1) * ref->strides[d];
-        span += (step < 0 ? -step : step) > INT64_MAX ? __int128(INT64_MAX) : (step < 0 ? -step : step) * sizeOf(ref->dtype);
+        span += (step < 0 ? -step : step) > INT64_MAX ? __int128(INT64_MAX)
+                                                      : (step < 0 ? -step : step) * sizeOf(ref->dtype);
       }
       if (span > INT64_MAX)
-        return programError("T0614", fmt::format("{} spans more than 2^63 bytes: shape {}, strides {}", argumentName(i), ref->shape, ref->strides),
+        return programError("T0614",
+                            fmt::format("{} spans more than 2^63 bytes: shape {}, strides {}", argumentName(i),
+                                        ref->shape, ref->strides),
                             "pass the extents and strides of real memory");
     }
     return {};
   }
 
-
   /// Scalars first; then plain occurrences; then `name + c`.
   Result<void> bindDimensions() {
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const ScalarRef *value = scalar(i))
-        bindings.push_back({kernel.params[i].name, value->value(), fmt::format("argument '{}'", kernel.params[i].name)});
+        bindings.push_back(
+            {kernel.params[i].name, value->value(), fmt::format("argument '{}'", kernel.params[i].name)});
     for (bool plain : {true, false})
       for (size_t i = 0; i < arguments.size(); ++i)
         for (size_t d = 0; tensor(i) && d < kernel.params[i].extents.size(); ++d)
@@ -175,7 +191,8 @@ private:
             return status;
     for (const std::string &name : kernel.dims)
       if (!find(name))
-        return programError("T0612", fmt::format("no argument of '{}' gives a value to dimension '{}'", kernel.name, name),
+        return programError("T0612",
+                            fmt::format("no argument of '{}' gives a value to dimension '{}'", kernel.name, name),
                             fmt::format("pass a tensor with a dimension '{}'", name));
     return {};
   }
@@ -193,12 +210,14 @@ private:
       return {};
     __int128 value = __int128(found) - offset->second;
     if (value < 0 || value > INT64_MAX)
-      return programError("T0612", fmt::format("{}: extent {} ('{}') is {}, which makes '{}' {}", argumentName(i), d, extent.pretty(), found,
-                                               offset->first, value < 0 ? "negative" : "too large"),
+      return programError("T0612",
+                          fmt::format("{}: extent {} ('{}') is {}, which makes '{}' {}", argumentName(i), d,
+                                      extent.pretty(), found, offset->first, value < 0 ? "negative" : "too large"),
                           fmt::format("pass an extent of at least {}", offset->second));
     // The name lives in the kernel's expression, which outlives this object; `offset` does not.
     const Expr &symbol = extent.operands[extent.operands[0].kind == Expr::Kind::Symbol ? 0 : 1];
-    bindings.push_back({symbol.name, static_cast<int64_t>(value), fmt::format("extent {} of '{}'", d, kernel.params[i].name)});
+    bindings.push_back(
+        {symbol.name, static_cast<int64_t>(value), fmt::format("extent {} of '{}'", d, kernel.params[i].name)});
     return {};
   }
 
@@ -213,15 +232,18 @@ private:
         if (found == *expected)
           continue;
         if (extent.kind == Expr::Kind::Symbol)
-          return programError("T0604", fmt::format("{}: extent {} ('{}') is {}, expected {} as bound by {}", argumentName(i), d, extent.name,
-                                                   found, *expected, find(extent.name)->by),
+          return programError("T0604",
+                              fmt::format("{}: extent {} ('{}') is {}, expected {} as bound by {}", argumentName(i), d,
+                                          extent.name, found, *expected, find(extent.name)->by),
                               fmt::format("pass tensors that agree on '{}'", extent.name));
         if (extent.isConstant())
-          return programError("T0605", fmt::format("{}: extent {} is {}, expected {} as fixed when the kernel was compiled", argumentName(i),
-                                                   d, found, *expected),
+          return programError("T0605",
+                              fmt::format("{}: extent {} is {}, expected {} as fixed when the kernel was compiled",
+                                          argumentName(i), d, found, *expected),
                               "pass a tensor of that extent, or specialize the kernel for this one");
-        return programError("T0605", fmt::format("{}: extent {} ('{}') is {}, expected {} {}", argumentName(i), d, extent.pretty(), found,
-                                                 *expected, valuesOf(extent)),
+        return programError("T0605",
+                            fmt::format("{}: extent {} ('{}') is {}, expected {} {}", argumentName(i), d,
+                                        extent.pretty(), found, *expected, valuesOf(extent)),
                             "pass a tensor of that extent");
       }
     }
@@ -247,8 +269,10 @@ private:
       if (const int64_t *integer = std::get_if<int64_t>(&*holds); integer && *integer != 0)
         continue;
       std::string values = valuesOf(requirement.condition);
-      return programError("T0606", fmt::format("'{}' requires {} (line {}, column {}), which is false{}{}", kernel.name, requirement.text,
-                                               requirement.line, requirement.column, values.empty() ? "" : " ", values),
+      return programError("T0606",
+                          fmt::format("'{}' requires {} (line {}, column {}), which is false{}{}", kernel.name,
+                                      requirement.text, requirement.line, requirement.column, values.empty() ? "" : " ",
+                                      values),
                           "pass arguments for which it holds");
     }
     return {};
@@ -270,21 +294,27 @@ private:
       int64_t align = std::max<int64_t>(contract.align, sizeOf(ref->dtype));
       uint64_t address = reinterpret_cast<uintptr_t>(ref->data);
       if (address % static_cast<uint64_t>(align) != 0)
-        return programError("T0607", fmt::format("{}: address 0x{:x} is not a multiple of {} bytes", argumentName(i), address, align),
-                            contract.align > sizeOf(ref->dtype) ? "align the memory, or specialize the kernel for this tensor"
-                                                                : "align the memory to its element type");
+        return programError(
+            "T0607", fmt::format("{}: address 0x{:x} is not a multiple of {} bytes", argumentName(i), address, align),
+            contract.align > sizeOf(ref->dtype) ? "align the memory, or specialize the kernel for this tensor"
+                                                : "align the memory to its element type");
       int64_t unit = contract.unitDim;
       if (unit >= 0 && unit < ref->rank() && ref->shape[unit] > 1 && ref->strides[unit] != 1)
-        return programError("T0608", fmt::format("{}: stride {} is {}, expected 1", argumentName(i), unit, ref->strides[unit]),
+        return programError("T0608",
+                            fmt::format("{}: stride {} is {}, expected 1", argumentName(i), unit, ref->strides[unit]),
                             "pass a tensor that is dense in that dimension, or specialize the kernel for this one");
       for (size_t d = 0; d < ref->shape.size(); ++d) {
         int64_t strideDiv = d < contract.strideDiv.size() ? contract.strideDiv[d] : 1;
         int64_t extentDiv = d < contract.extentDiv.size() ? contract.extentDiv[d] : 1;
         if (ref->shape[d] > 1 && ref->strides[d] % strideDiv != 0)
-          return programError("T0609", fmt::format("{}: stride {} is {}, expected a multiple of {}", argumentName(i), d, ref->strides[d], strideDiv),
+          return programError("T0609",
+                              fmt::format("{}: stride {} is {}, expected a multiple of {}", argumentName(i), d,
+                                          ref->strides[d], strideDiv),
                               "pad the rows, or specialize the kernel for this tensor");
         if (ref->shape[d] % extentDiv != 0)
-          return programError("T0609", fmt::format("{}: extent {} is {}, expected a multiple of {}", argumentName(i), d, ref->shape[d], extentDiv),
+          return programError("T0609",
+                              fmt::format("{}: extent {} is {}, expected a multiple of {}", argumentName(i), d,
+                                          ref->shape[d], extentDiv),
                               "pad the tensor, or specialize the kernel for this one");
       }
     }
@@ -297,16 +327,19 @@ private:
       if (!written || kernel.params[i].mode == ParamMode::In || written->mayOverlap)
         continue;
       if (mayOverlapItself(*written))
-        return programError("T0611", fmt::format("{} is written, but several of its indices name one element: shape {}, strides {}",
-                                                 argumentName(i), written->shape, written->strides),
-                            "pass a tensor whose elements are distinct");
+        return programError(
+            "T0611",
+            fmt::format("{} is written, but several of its indices name one element: shape {}, strides {}",
+                        argumentName(i), written->shape, written->strides),
+            "pass a tensor whose elements are distinct");
       for (size_t j = 0; j < arguments.size(); ++j) {
         const TensorRef *other = tensor(j);
         bool checkedBefore = j < i && other && kernel.params[j].mode != ParamMode::In && !other->mayOverlap;
         if (i == j || !other || checkedBefore || !mayShareMemory(*written, *other))
           continue;
-        return programError("T0610", fmt::format("{} is written, but shares memory with '{}'", argumentName(i), kernel.params[j].name),
-                            "pass separate memory; a kernel that works in place declares the tensor `inout`");
+        return programError(
+            "T0610", fmt::format("{} is written, but shares memory with '{}'", argumentName(i), kernel.params[j].name),
+            "pass separate memory; a kernel that works in place declares the tensor `inout`");
       }
     }
     return {};
@@ -320,7 +353,9 @@ private:
         if (!*value)
           return value->error();
       if (*step <= 0)
-        return programError("T0613", fmt::format("the step of grid axis '{}' of '{}' is {}, expected more than 0", axis.name, kernel.name, *step),
+        return programError("T0613",
+                            fmt::format("the step of grid axis '{}' of '{}' is {}, expected more than 0", axis.name,
+                                        kernel.name, *step),
                             "pass arguments that make the step positive");
       __int128 length = __int128(*hi) - *lo;
       __int128 count = length <= 0 ? 0 : (length + *step - 1) / *step;
@@ -355,7 +390,8 @@ private:
     for (const std::string &name : kernel.dims) {
       const int64_t *value = std::get_if<int64_t>(&find(name)->value);
       if (!value)
-        return Error{Fault::Internal, fmt::format("dimension '{}' of '{}' is not an integer", name, kernel.name), "", ""};
+        return Error{Fault::Internal, fmt::format("dimension '{}' of '{}' is not an integer", name, kernel.name), "",
+                     ""};
       plan.slots.push_back(static_cast<uint64_t>(*value));
     }
     for (size_t i = 0; i < arguments.size(); ++i)

@@ -18,9 +18,9 @@ namespace tessera {
 
 /// A checked launch.  Refers to the caller's memory, owns none.
 struct LaunchPlan {
-  std::vector<TensorRef> clears;  ///< to be zeroed before the programs run, also when there are none
-  std::vector<uint64_t> slots;    ///< the argument ABI; empty when `programs` is 0
-  int64_t programs = 0;           ///< product over the grid's axes; 0: nothing to run
+  std::vector<TensorRef> clears; ///< to be zeroed before the programs run, also when there are none
+  std::vector<uint64_t> slots;   ///< the argument ABI; empty when `programs` is 0
+  int64_t programs = 0;          ///< product over the grid's axes; 0: nothing to run
 };
 
 /// Checks `arguments` (one for each of kernel.params, in order) and packs them.

@@ -40,7 +40,8 @@ inline float widen(uint32_t bits, NarrowFormat format) {
   else if (exponent == 0)
     value = std::ldexp(static_cast<float>(mantissa), 1 - bias - format.mantissaBits);
   else
-    value = std::ldexp(static_cast<float>(mantissa | (mantissaMask + 1)), static_cast<int>(exponent) - bias - format.mantissaBits);
+    value = std::ldexp(static_cast<float>(mantissa | (mantissaMask + 1)),
+                       static_cast<int>(exponent) - bias - format.mantissaBits);
   return negative ? -value : value;
 }
 

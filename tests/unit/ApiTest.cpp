@@ -44,7 +44,9 @@ struct Data {
       y[i] = static_cast<float>(i % 5);
     }
   }
-  static TensorRef ref(std::vector<float> &v) { return TensorRef::contiguous(v.data(), DType::F32, {static_cast<int64_t>(v.size())}); }
+  static TensorRef ref(std::vector<float> &v) {
+    return TensorRef::contiguous(v.data(), DType::F32, {static_cast<int64_t>(v.size())});
+  }
 };
 
 std::string textOf(const Expected<void> &result) { return result ? std::string() : result.failure().text(); }
@@ -63,7 +65,8 @@ TEST_CASE("a kernel runs with arguments by position and by name") {
     REQUIRE(done);
     for (int64_t i = 0; i < n; ++i)
       REQUIRE(data.z[i] == 2 * data.x[i] + data.y[i]); // small whole numbers: exact
-    REQUIRE(kernel->launchNamed(nullptr, {{"a", 3}, {"z", Data::ref(data.z)}, {"x", Data::ref(data.x)}})); // 3 becomes the f32 that `a` is
+    REQUIRE(kernel->launchNamed(
+        nullptr, {{"a", 3}, {"z", Data::ref(data.z)}, {"x", Data::ref(data.x)}})); // 3 becomes the f32 that `a` is
     for (int64_t i = 0; i < n; ++i)
       REQUIRE(data.z[i] == 3 * data.x[i]);
   }
@@ -114,7 +117,8 @@ TEST_CASE("failures are values that say what is wrong") {
   Data data(8), longer(9);
   auto shapes = kernel->launch(nullptr, Data::ref(data.x), Data::ref(longer.y), Data::ref(data.z), 1.0f);
   REQUIRE_FALSE(shapes);
-  CHECK(shapes.failure().error.message == "argument 'y' of 'axpy': extent 0 ('N') is 9, expected 8 as bound by extent 0 of 'x'");
+  CHECK(shapes.failure().error.message ==
+        "argument 'y' of 'axpy': extent 0 ('N') is 9, expected 8 as bound by extent 0 of 'x'");
   auto condition = kernel->launch(nullptr, Data::ref(data.x), Data::ref(data.y), Data::ref(data.z), -1.0f);
   REQUIRE_FALSE(condition);
   CHECK(condition.failure().error.code == "T0606");

@@ -22,11 +22,11 @@ namespace {
 
 /// The state of the fake; one test at a time uses it.
 struct Fake {
-  std::atomic<int> alive{0};   // contexts, streams, events, memory, modules
+  std::atomic<int> alive{0}; // contexts, streams, events, memory, modules
   std::atomic<int> launches{0};
   std::atomic<int> contextSwitches{0};
   int devices = 2, major = 9, minor = 0;
-  std::string failing;         // name of a call that fails
+  std::string failing; // name of a call that fails
   Status failure = 719;
   std::vector<uint64_t> params;
   unsigned grid = 0, block = 0, shared = 0;
@@ -43,16 +43,21 @@ DriverTable makeTable() {
   DriverTable t;
   t.cuInit = [](unsigned) { return outcome("cuInit"); };
   t.cuDriverGetVersion = [](int *v) { return *v = 13000, 0; };
-  t.cuGetErrorName = [](Status s, const char **n) { return *n = s == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : s == 201 ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR_LAUNCH_FAILED", 0; };
+  t.cuGetErrorName = [](Status s, const char **n) {
+    return *n = s == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+                : s == 201 ? "CUDA_ERROR_INVALID_CONTEXT"
+                           : "CUDA_ERROR_LAUNCH_FAILED",
+           0;
+  };
   t.cuGetErrorString = [](Status, const char **n) { return *n = "text of the driver", 0; };
   t.cuDeviceGetCount = [](int *n) { return *n = fake->devices, 0; };
   t.cuDeviceGet = [](DeviceOrdinal *d, int i) { return *d = 100 + i, 0; };
   t.cuDeviceGetName = [](char *name, int size, DeviceOrdinal) { return std::strncpy(name, "Fake 9000", size), 0; };
   t.cuDeviceGetAttribute = [](int *v, DeviceAttribute a, DeviceOrdinal) {
-    *v = a == DeviceAttribute::ComputeMajor      ? fake->major
-         : a == DeviceAttribute::ComputeMinor    ? fake->minor
+    *v = a == DeviceAttribute::ComputeMajor        ? fake->major
+         : a == DeviceAttribute::ComputeMinor      ? fake->minor
          : a == DeviceAttribute::MaxSharedPerBlock ? 232448
-                                                 : 132;
+                                                   : 132;
     return 0;
   };
   t.cuDeviceTotalMem = [](size_t *b, DeviceOrdinal) { return *b = size_t(1) << 37, 0; };
@@ -64,14 +69,20 @@ DriverTable makeTable() {
   t.cuDevicePrimaryCtxRelease = [](DeviceOrdinal) { return --fake->alive, 0; };
   t.cuCtxGetCurrent = [](ContextHandle *c) { return *c = current, 0; };
   t.cuCtxSetCurrent = [](ContextHandle c) { return current = c, ++fake->contextSwitches, 0; };
-  t.cuStreamCreate = [](cuda::StreamHandle *s, unsigned) { return *s = reinterpret_cast<cuda::StreamHandle>(7), ++fake->alive, needsContext("cuStreamCreate"); };
+  t.cuStreamCreate = [](cuda::StreamHandle *s, unsigned) {
+    return *s = reinterpret_cast<cuda::StreamHandle>(7), ++fake->alive, needsContext("cuStreamCreate");
+  };
   t.cuStreamDestroy = [](cuda::StreamHandle) { return --fake->alive, 0; };
   t.cuStreamSynchronize = [](cuda::StreamHandle) { return needsContext("cuStreamSynchronize"); };
-  t.cuEventCreate = [](EventHandle *e, unsigned) { return *e = reinterpret_cast<EventHandle>(8), ++fake->alive, needsContext("cuEventCreate"); };
+  t.cuEventCreate = [](EventHandle *e, unsigned) {
+    return *e = reinterpret_cast<EventHandle>(8), ++fake->alive, needsContext("cuEventCreate");
+  };
   t.cuEventDestroy = [](EventHandle) { return --fake->alive, 0; };
   t.cuEventRecord = [](EventHandle, cuda::StreamHandle) { return needsContext("cuEventRecord"); };
   t.cuEventSynchronize = [](EventHandle) { return needsContext("cuEventSynchronize"); };
-  t.cuEventElapsedTime = [](float *ms, EventHandle, EventHandle) { return *ms = 1.5f, needsContext("cuEventElapsedTime"); };
+  t.cuEventElapsedTime = [](float *ms, EventHandle, EventHandle) {
+    return *ms = 1.5f, needsContext("cuEventElapsedTime");
+  };
   t.cuMemAlloc = [](DevicePointer *p, size_t bytes) -> Status {
     if (Status s = needsContext("cuMemAlloc"))
       return s;
@@ -79,18 +90,25 @@ DriverTable makeTable() {
     ++fake->alive;
     return 0;
   };
-  t.cuMemFree = [](DevicePointer p) { return std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(p))), --fake->alive, 0; };
+  t.cuMemFree = [](DevicePointer p) {
+    return std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(p))), --fake->alive, 0;
+  };
   t.cuMemcpyHtoDAsync = [](DevicePointer to, const void *from, size_t n, cuda::StreamHandle) {
-    return std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(to)), from, n), needsContext("cuMemcpyHtoDAsync");
+    return std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(to)), from, n),
+           needsContext("cuMemcpyHtoDAsync");
   };
   t.cuMemcpyDtoHAsync = [](void *to, DevicePointer from, size_t n, cuda::StreamHandle) {
-    return std::memcpy(to, reinterpret_cast<void *>(static_cast<uintptr_t>(from)), n), needsContext("cuMemcpyDtoHAsync");
+    return std::memcpy(to, reinterpret_cast<void *>(static_cast<uintptr_t>(from)), n),
+           needsContext("cuMemcpyDtoHAsync");
   };
-  t.cuMemcpyDtoDAsync = [](DevicePointer, DevicePointer, size_t, cuda::StreamHandle) { return needsContext("cuMemcpyDtoDAsync"); };
+  t.cuMemcpyDtoDAsync = [](DevicePointer, DevicePointer, size_t, cuda::StreamHandle) {
+    return needsContext("cuMemcpyDtoDAsync");
+  };
   t.cuMemsetD2D8Async = [](DevicePointer, size_t pitch, unsigned char, size_t width, size_t rows, cuda::StreamHandle) {
     return fake->clears.push_back({pitch, width, rows}), needsContext("cuMemsetD2D8Async");
   };
-  t.cuModuleLoadDataEx = [](ModuleHandle *m, const void *, unsigned count, JitOption *options, void **values) -> Status {
+  t.cuModuleLoadDataEx = [](ModuleHandle *m, const void *, unsigned count, JitOption *options,
+                            void **values) -> Status {
     if (Status s = needsContext("cuModuleLoadDataEx")) {
       if (count == 2 && options[0] == JitOption::ErrorLog && options[1] == JitOption::ErrorLogBytes)
         std::strcpy(static_cast<char *>(values[0]), "ptxas fatal: line 3");
@@ -110,8 +128,8 @@ DriverTable makeTable() {
   t.cuFuncGetAttribute = [](int *v, FunctionAttribute a, FunctionHandle) {
     return *v = a == FunctionAttribute::MaxThreads ? 512 : 96, needsContext("cuFuncGetAttribute");
   };
-  t.cuLaunchKernel = [](FunctionHandle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned, unsigned, unsigned shared, cuda::StreamHandle,
-                        void **params, void **) -> Status {
+  t.cuLaunchKernel = [](FunctionHandle, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned, unsigned,
+                        unsigned shared, cuda::StreamHandle, void **params, void **) -> Status {
     if (Status s = needsContext("cuLaunchKernel"))
       return s;
     ++fake->launches;
@@ -176,8 +194,9 @@ TEST_CASE_METHOD(Fixture, "a driver without devices, a device that is not there"
 }
 
 TEST_CASE("compute capabilities have targets") {
-  std::tuple<int, int, const char *> known[] = {{8, 0, "sm_80"}, {8, 6, "sm_86"},   {8, 7, "sm_86"},   {8, 9, "sm_89"},   {9, 0, "sm_90a"},
-                                                {10, 0, "sm_100a"}, {10, 3, "sm_103a"}, {12, 0, "sm_120a"}, {12, 1, "sm_120a"}};
+  std::tuple<int, int, const char *> known[] = {{8, 0, "sm_80"},    {8, 6, "sm_86"},    {8, 7, "sm_86"},
+                                                {8, 9, "sm_89"},    {9, 0, "sm_90a"},   {10, 0, "sm_100a"},
+                                                {10, 3, "sm_103a"}, {12, 0, "sm_120a"}, {12, 1, "sm_120a"}};
   for (auto [major, minor, target] : known)
     CHECK(*targetFor(major, minor) == target);
   CHECK(targetFor(7, 5).error().message == "compute capability 7.5 has no target");
@@ -260,14 +279,16 @@ TEST_CASE_METHOD(Fixture, "limits are named before the driver refuses") {
   REQUIRE_FALSE(grid);
   CHECK(grid.error().fault == Fault::Program);
   CHECK(grid.error().code == "T0613");
-  CHECK(grid.error().message == "the grid has 2147483648 programs, a CUDA device takes at most 2147483647 in one launch");
+  CHECK(grid.error().message ==
+        "the grid has 2147483648 programs, a CUDA device takes at most 2147483647 in one launch");
   auto shared = (*module)->function("entry", 128, 232449);
   REQUIRE_FALSE(shared);
   CHECK(shared.error().code == "T0624");
   CHECK(shared.error().message == "'entry' needs 232449 bytes of shared memory, Fake 9000 allows 232448");
   auto threads = (*module)->function("entry", 1024, 0);
   REQUIRE_FALSE(threads);
-  CHECK(threads.error().message == "'entry' needs blocks of 1024 threads, Fake 9000 allows it 512 (96 registers a thread)");
+  CHECK(threads.error().message ==
+        "'entry' needs blocks of 1024 threads, Fake 9000 allows it 512 (96 registers a thread)");
 }
 
 TEST_CASE_METHOD(Fixture, "a failure names the call, the driver's error and the remedy") {
@@ -285,8 +306,8 @@ TEST_CASE_METHOD(Fixture, "a failure names the call, the driver's error and the 
   auto module = Module::load(context, "ptx");
   REQUIRE_FALSE(module);
   CHECK(module.error().code == "T0621");
-  CHECK(module.error().message ==
-        "cuModuleLoadDataEx failed: CUDA_ERROR_LAUNCH_FAILED (218, text of the driver); the driver's log: ptxas fatal: line 3");
+  CHECK(module.error().message == "cuModuleLoadDataEx failed: CUDA_ERROR_LAUNCH_FAILED (218, text of the driver); the "
+                                  "driver's log: ptxas fatal: line 3");
   state.failing = "cuLaunchKernel";
   state.failure = 719;
   auto good = Module::load(context, "ptx");
@@ -325,7 +346,8 @@ TEST_CASE_METHOD(Fixture, "an image launches with its slots and clears first") {
   std::vector<Argument> arguments = {y};
   REQUIRE((*loaded)->launch(0, arguments, nullptr));
   CHECK(state.clears == std::vector<std::vector<size_t>>{{64, 32, 10}});
-  CHECK(state.params == std::vector<uint64_t>{static_cast<uint64_t>(reinterpret_cast<uintptr_t>(data)), 16, 1, 10, 8, 3});
+  CHECK(state.params ==
+        std::vector<uint64_t>{static_cast<uint64_t>(reinterpret_cast<uintptr_t>(data)), 16, 1, 10, 8, 3});
   CHECK(state.grid == 3);
   image.codeKind = KernelImage::Code::HostObject;
   auto wrong = LoadedImage::onCuda(image, openContext());

@@ -36,15 +36,16 @@ int64_t evaluateInteger(const std::string &op, std::vector<int64_t> values) {
   expr.name = op;
   for (size_t i = 0; i < values.size(); ++i)
     expr.operands.push_back(Expr::symbol(std::string(1, static_cast<char>('a' + i))));
-  Result<ExprValue> result =
-      expr.evaluate([&](std::string_view name) -> std::optional<ExprValue> { return ExprValue(values[name[0] - 'a']); });
+  Result<ExprValue> result = expr.evaluate(
+      [&](std::string_view name) -> std::optional<ExprValue> { return ExprValue(values[name[0] - 'a']); });
   REQUIRE(result);
   REQUIRE(std::holds_alternative<int64_t>(*result));
   return std::get<int64_t>(*result);
 }
 
 std::vector<int64_t> interesting() {
-  std::vector<int64_t> values = {kMin, kMin + 1, kMax, kMax - 1, 0, 1, -1, 2, -2, 3, -3, 7, -7, 128, -128, int64_t(1) << 32};
+  std::vector<int64_t> values = {kMin, kMin + 1, kMax, kMax - 1, 0,  1,   -1,   2,
+                                 -2,   3,        -3,   7,        -7, 128, -128, int64_t(1) << 32};
   std::mt19937_64 engine(7);
   for (int i = 0; i < 16; ++i)
     values.push_back(static_cast<int64_t>(engine() >> (i * 4)));
@@ -92,8 +93,8 @@ TEST_CASE("float operators follow the language") {
   auto run = [](const std::string &text, double a, double b) {
     Result<Expr> expr = Expr::parse(text);
     REQUIRE(expr);
-    Result<ExprValue> value =
-        expr->evaluate([&](std::string_view name) -> std::optional<ExprValue> { return ExprValue(name == "a" ? a : b); });
+    Result<ExprValue> value = expr->evaluate(
+        [&](std::string_view name) -> std::optional<ExprValue> { return ExprValue(name == "a" ? a : b); });
     REQUIRE(value);
     return *value;
   };
@@ -147,7 +148,8 @@ TEST_CASE("folding needs integer constants only") {
   CHECK(Expr::node("+", {Expr::constant(int64_t(2)), Expr::constant(int64_t(3))}).isConstant());
   CHECK_FALSE(Expr::node("+", {Expr::symbol("N"), Expr::constant(int64_t(3))}).isConstant());
   CHECK_FALSE(Expr::node("+", {Expr::constant(1.0), Expr::constant(int64_t(3))}).isConstant());
-  CHECK_FALSE(Expr::node("%", {Expr::constant(int64_t(3))}).isConstant()); // wrong count: kept, and an error when evaluated
+  CHECK_FALSE(
+      Expr::node("%", {Expr::constant(int64_t(3))}).isConstant()); // wrong count: kept, and an error when evaluated
 }
 
 TEST_CASE("what cannot be evaluated is an internal error") {
@@ -166,8 +168,8 @@ TEST_CASE("what cannot be evaluated is an internal error") {
 }
 
 TEST_CASE("malformed text is refused") {
-  for (const char *text : {"", " ", "(", ")", "()", "(+ 1 2", "(+ 1)", "(foo 1 2)", "1 2", "(+ 1 2))", "12abc", "99999999999999999999", "-",
-                           "a,b", "\"x\"", "#foo", "(not 1 2)", "(clamp 1 2)"}) {
+  for (const char *text : {"", " ", "(", ")", "()", "(+ 1 2", "(+ 1)", "(foo 1 2)", "1 2", "(+ 1 2))", "12abc",
+                           "99999999999999999999", "-", "a,b", "\"x\"", "#foo", "(not 1 2)", "(clamp 1 2)"}) {
     INFO(text);
     Result<Expr> expr = Expr::parse(text);
     REQUIRE_FALSE(expr);

@@ -3,8 +3,8 @@
 // An object of the C compiler stands for the compiler's: it runs over a grid, two of them live side by side, and what does not link is an
 // error.
 //
-#include "runtime/Cpu/HostLaunch.h"
 #include "runtime/Jit/HostCode.h"
+#include "runtime/Cpu/HostLaunch.h"
 
 #include <catch2/catch.hpp>
 
@@ -33,8 +33,8 @@ void checkAxpy(const HostCode &code) {
     y[i] = static_cast<float>(n - i) * 1.7f;
   }
   float a = 0.3f;
-  uint64_t slots[] = {reinterpret_cast<uintptr_t>(x.data()), reinterpret_cast<uintptr_t>(y.data()), reinterpret_cast<uintptr_t>(z.data()), n,
-                      std::bit_cast<uint32_t>(a)};
+  uint64_t slots[] = {reinterpret_cast<uintptr_t>(x.data()), reinterpret_cast<uintptr_t>(y.data()),
+                      reinterpret_cast<uintptr_t>(z.data()), n, std::bit_cast<uint32_t>(a)};
   REQUIRE(launchHost(pool, reinterpret_cast<HostEntry>(code.find("axpy")), slots, (n + 127) / 128, 512));
   for (int64_t i = 0; i < n; ++i)
     // Double holds the product exactly; its sum rounds twice, so the fused result is at most one unit away.

@@ -49,8 +49,9 @@ KernelImage sample() {
 } // namespace
 
 TEST_CASE("element types have names and sizes") {
-  std::pair<const char *, int> expected[] = {{"bool", 1}, {"i8", 1},  {"i16", 2},  {"i32", 4}, {"i64", 8}, {"u8", 1},     {"u16", 2},   {"u32", 4},
-                                             {"u64", 8},  {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"f8e4m3", 1}, {"f8e5m2", 1}};
+  std::pair<const char *, int> expected[] = {{"bool", 1}, {"i8", 1},  {"i16", 2}, {"i32", 4},    {"i64", 8},
+                                             {"u8", 1},   {"u16", 2}, {"u32", 4}, {"u64", 8},    {"f16", 2},
+                                             {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"f8e4m3", 1}, {"f8e5m2", 1}};
   for (int i = 0; i < 15; ++i) {
     DType type = static_cast<DType>(i);
     CHECK(nameOf(type) == expected[i].first);
@@ -143,7 +144,8 @@ TEST_CASE("damage under a right checksum is bounded by the reader") {
 }
 
 TEST_CASE("refusals say what is wrong") {
-  CHECK(KernelImage::deserialize("hello").error().message == "not a kernel image: the file does not begin with the mark of one");
+  CHECK(KernelImage::deserialize("hello").error().message ==
+        "not a kernel image: the file does not begin with the mark of one");
   std::string file = sample().serialize();
   file[8] = 9;
   Result<KernelImage> version = KernelImage::deserialize(file);

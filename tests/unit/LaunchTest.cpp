@@ -35,7 +35,8 @@ KernelInfo linear() {
   kernel.entry = "linear";
   ParamInfo scale;
   scale.name = "scale";
-  kernel.params = {tensorParam("x", ParamMode::In, {parse("B"), parse("I")}), tensorParam("w", ParamMode::In, {parse("O"), parse("I")}),
+  kernel.params = {tensorParam("x", ParamMode::In, {parse("B"), parse("I")}),
+                   tensorParam("w", ParamMode::In, {parse("O"), parse("I")}),
                    tensorParam("y", ParamMode::Out, {parse("B"), parse("O")}), scale};
   kernel.dims = {"B", "I", "O"};
   kernel.grid = {{"m", parse("0"), parse("B"), parse("16")}, {"n", parse("0"), parse("O"), parse("32")}};
@@ -50,9 +51,12 @@ TensorRef dense(int buffer, std::vector<int64_t> shape, DType dtype = DType::F32
 }
 
 /// Right arguments for linear(): B = 33, I = 8, O = 40.
-std::vector<Argument> rightArguments() { return {dense(0, {33, 8}), dense(1, {40, 8}), dense(2, {33, 40}), ScalarRef::of(0.5f)}; }
+std::vector<Argument> rightArguments() {
+  return {dense(0, {33, 8}), dense(1, {40, 8}), dense(2, {33, 40}), ScalarRef::of(0.5f)};
+}
 
-void checkFails(const KernelInfo &kernel, const std::vector<Argument> &arguments, const std::string &code, const std::string &message) {
+void checkFails(const KernelInfo &kernel, const std::vector<Argument> &arguments, const std::string &code,
+                const std::string &message) {
   Result<LaunchPlan> plan = planLaunch(kernel, arguments);
   REQUIRE_FALSE(plan);
   CHECK(plan.error().fault == Fault::Program);
@@ -70,8 +74,8 @@ TEST_CASE("right arguments become slots in the documented order") {
   REQUIRE(plan);
   CHECK(plan->programs == 3 * 2);
   auto address = [](int i) { return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(storage[i])); };
-  CHECK(plan->slots ==
-        std::vector<uint64_t>{address(0), 8, 1, address(1), 8, 1, address(2), 40, 1, /*B I O*/ 33, 8, 40, /*0.5f*/ 0x3f000000, /*grid*/ 3, 2});
+  CHECK(plan->slots == std::vector<uint64_t>{address(0), 8, 1, address(1), 8, 1, address(2), 40, 1, /*B I O*/ 33, 8, 40,
+                                             /*0.5f*/ 0x3f000000, /*grid*/ 3, 2});
   CHECK(plan->clears.empty());
 }
 
@@ -116,30 +120,35 @@ TEST_CASE("T0601, T0602, T0603, T0618: kinds, types, ranks, presence") {
 TEST_CASE("T0604, T0605: dimensions and extents") {
   std::vector<Argument> arguments = rightArguments();
   arguments[1] = dense(1, {40, 9});
-  checkFails(linear(), arguments, "T0604", "argument 'w' of 'linear': extent 1 ('I') is 9, expected 8 as bound by extent 1 of 'x'");
+  checkFails(linear(), arguments, "T0604",
+             "argument 'w' of 'linear': extent 1 ('I') is 9, expected 8 as bound by extent 1 of 'x'");
   KernelInfo kernel = linear();
   kernel.params[1].extents[1] = parse("(ceildiv I 3)");
   arguments = rightArguments();
-  checkFails(kernel, arguments, "T0605", "argument 'w' of 'linear': extent 1 ('ceildiv(I, 3)') is 8, expected 3 where I = 8");
+  checkFails(kernel, arguments, "T0605",
+             "argument 'w' of 'linear': extent 1 ('ceildiv(I, 3)') is 8, expected 3 where I = 8");
   arguments[1] = dense(1, {40, 3});
   CHECK(planLaunch(kernel, arguments));
   kernel = linear();
   kernel.params[0].extents[1] = kernel.params[1].extents[1] = parse("16");
   kernel.dims = {"B", "O"};
-  checkFails(kernel, rightArguments(), "T0605", "argument 'x' of 'linear': extent 1 is 8, expected 16 as fixed when the kernel was compiled");
+  checkFails(kernel, rightArguments(), "T0605",
+             "argument 'x' of 'linear': extent 1 is 8, expected 16 as fixed when the kernel was compiled");
 }
 
 TEST_CASE("a dimension binds at its plain occurrence, else at name + c") {
   // varlen(offsets: in i32[S + 1], out: out f32[S])
   KernelInfo kernel;
   kernel.name = "varlen";
-  kernel.params = {tensorParam("offsets", ParamMode::In, {parse("(+ S 1)")}, DType::I32), tensorParam("o", ParamMode::Out, {parse("S")})};
+  kernel.params = {tensorParam("offsets", ParamMode::In, {parse("(+ S 1)")}, DType::I32),
+                   tensorParam("o", ParamMode::Out, {parse("S")})};
   kernel.dims = {"S"};
   kernel.grid = {{"s", parse("0"), parse("S"), parse("1")}};
   std::vector<Argument> arguments = {dense(0, {5}, DType::I32), dense(1, {4})};
   REQUIRE(planLaunch(kernel, arguments));
   arguments[0] = dense(0, {6}, DType::I32);
-  checkFails(kernel, arguments, "T0605", "argument 'offsets' of 'varlen': extent 0 ('S + 1') is 6, expected 5 where S = 4");
+  checkFails(kernel, arguments, "T0605",
+             "argument 'offsets' of 'varlen': extent 0 ('S + 1') is 6, expected 5 where S = 4");
 
   kernel.params[1].extents = {parse("7")};
   arguments = {dense(0, {5}, DType::I32), dense(1, {7})};
@@ -152,7 +161,8 @@ TEST_CASE("a dimension binds at its plain occurrence, else at name + c") {
   }
   kernel.params[0].extents = {parse("(+ S 1)")};
   arguments[0] = dense(0, {0}, DType::I32);
-  checkFails(kernel, arguments, "T0612", "argument 'offsets' of 'varlen': extent 0 ('S + 1') is 0, which makes 'S' negative");
+  checkFails(kernel, arguments, "T0612",
+             "argument 'offsets' of 'varlen': extent 0 ('S + 1') is 0, which makes 'S' negative");
   kernel.params[0].extents = {parse("5")};
   arguments[0] = dense(0, {5}, DType::I32);
   checkFails(kernel, arguments, "T0612", "no argument of 'varlen' gives a value to dimension 'S'");
@@ -161,10 +171,12 @@ TEST_CASE("a dimension binds at its plain occurrence, else at name + c") {
 TEST_CASE("T0606: requires") {
   std::vector<Argument> arguments = rightArguments();
   arguments[3] = ScalarRef::of(-1.5f);
-  checkFails(linear(), arguments, "T0606", "'linear' requires scale > 0.0 (line 3, column 12), which is false where scale = -1.5");
+  checkFails(linear(), arguments, "T0606",
+             "'linear' requires scale > 0.0 (line 3, column 12), which is false where scale = -1.5");
   KernelInfo kernel = linear();
   kernel.requirements = {{parse("(== (% O I) 1)"), "O % I == 1", 4, 1}};
-  checkFails(kernel, rightArguments(), "T0606", "'linear' requires O % I == 1 (line 4, column 1), which is false where O = 40, I = 8");
+  checkFails(kernel, rightArguments(), "T0606",
+             "'linear' requires O % I == 1 (line 4, column 1), which is false where O = 40, I = 8");
 }
 
 TEST_CASE("T0607, T0608, T0609: the contract of the compiled code") {
@@ -210,7 +222,8 @@ TEST_CASE("T0610, T0611: aliasing of what is written") {
   arguments = rightArguments();
   tensorOf(arguments, 2).strides = {0, 1};
   checkFails(linear(), arguments, "T0611",
-             "argument 'y' of 'linear' is written, but several of its indices name one element: shape [33, 40], strides [0, 1]");
+             "argument 'y' of 'linear' is written, but several of its indices name one element: shape [33, 40], "
+             "strides [0, 1]");
 }
 
 TEST_CASE("T0613: the grid") {
@@ -218,13 +231,15 @@ TEST_CASE("T0613: the grid") {
   kernel.grid[0].step = parse("(- B 33)");
   checkFails(kernel, rightArguments(), "T0613", "the step of grid axis 'm' of 'linear' is 0, expected more than 0");
   kernel = linear();
-  kernel.grid = {{"m", parse("0"), parse("4294967296"), parse("1")}, {"n", parse("0"), parse("4294967296"), parse("1")}};
+  kernel.grid = {{"m", parse("0"), parse("4294967296"), parse("1")},
+                 {"n", parse("0"), parse("4294967296"), parse("1")}};
   checkFails(kernel, rightArguments(), "T0613", "the grid of 'linear' has more than 2^63 - 1 programs");
   kernel.grid = {{"m", parse("-9223372036854775808"), parse("9223372036854775807"), parse("1")}};
   checkFails(kernel, rightArguments(), "T0613", "the grid of 'linear' has more than 2^63 - 1 programs");
   kernel.grid = {{"m", parse("-9223372036854775808"), parse("9223372036854775807"), parse("4611686018427387904")}};
   CHECK(planLaunch(kernel, rightArguments())->programs == 4);
-  kernel.grid = {{"m", parse("5"), parse("3"), parse("1")}, {"n", parse("0"), parse("9223372036854775807"), parse("1")}};
+  kernel.grid = {{"m", parse("5"), parse("3"), parse("1")},
+                 {"n", parse("0"), parse("9223372036854775807"), parse("1")}};
   CHECK(planLaunch(kernel, rightArguments())->programs == 0); // an empty axis beside a huge one
 }
 
@@ -242,7 +257,8 @@ TEST_CASE("T0614: descriptions of tensors") {
     arguments = rightArguments();
     tensorOf(arguments, 0).strides = {stride, 1};
     checkFails(linear(), arguments, "T0614",
-               "argument 'x' of 'linear' spans more than 2^63 bytes: shape [33, 8], strides [" + std::to_string(stride) + ", 1]");
+               "argument 'x' of 'linear' spans more than 2^63 bytes: shape [33, 8], strides [" +
+                   std::to_string(stride) + ", 1]");
   }
 }
 
@@ -253,10 +269,12 @@ TEST_CASE("empty work is a no-op, after the checks of types, extents and require
   REQUIRE(plan);
   CHECK(plan->programs == 0);
   arguments[3] = ScalarRef::of(-1.0f);
-  checkFails(linear(), arguments, "T0606", "'linear' requires scale > 0.0 (line 3, column 12), which is false where scale = -1");
+  checkFails(linear(), arguments, "T0606",
+             "'linear' requires scale > 0.0 (line 3, column 12), which is false where scale = -1");
   arguments[3] = ScalarRef::of(0.5f);
   arguments[1] = dense(1, {40, 7});
-  checkFails(linear(), arguments, "T0604", "argument 'w' of 'linear': extent 1 ('I') is 7, expected 8 as bound by extent 1 of 'x'");
+  checkFails(linear(), arguments, "T0604",
+             "argument 'w' of 'linear': extent 1 ('I') is 7, expected 8 as bound by extent 1 of 'x'");
 }
 
 TEST_CASE("clearing happens with an empty grid, and only where the tensor is") {
@@ -269,13 +287,15 @@ TEST_CASE("clearing happens with an empty grid, and only where the tensor is") {
   image.kernels = {kernel};
   static std::atomic<int> runs{0};
   auto entry = +[](const uint64_t *, int64_t first, int64_t last, void *) { runs += static_cast<int>(last - first); };
-  auto loaded = LoadedImage::onHost(image, std::make_shared<ThreadPool>(2), [&](const std::string &) { return reinterpret_cast<void *>(entry); }, nullptr);
+  auto loaded = LoadedImage::onHost(
+      image, std::make_shared<ThreadPool>(2), [&](const std::string &) { return reinterpret_cast<void *>(entry); },
+      nullptr);
   REQUIRE(loaded);
   std::fill(std::begin(storage[2]), std::end(storage[2]), 1.0f);
   TensorRef y = dense(2, {3, 4});
   y.strides = {10, 2}; // every other element of every tenth
-  std::vector<Argument> arguments = {TensorRef::contiguous(nullptr, DType::F32, {3, 0}), TensorRef::contiguous(nullptr, DType::F32, {4, 0}), y,
-                                     ScalarRef::of(0.5f)};
+  std::vector<Argument> arguments = {TensorRef::contiguous(nullptr, DType::F32, {3, 0}),
+                                     TensorRef::contiguous(nullptr, DType::F32, {4, 0}), y, ScalarRef::of(0.5f)};
   REQUIRE((*loaded)->launch(0, arguments, nullptr));
   CHECK(runs == 0);
   for (int i = 0; i < 4096; ++i) {
@@ -287,8 +307,9 @@ TEST_CASE("clearing happens with an empty grid, and only where the tensor is") {
 
 TEST_CASE("clearRuns covers exactly the elements of a tensor") {
   std::pair<std::vector<int64_t>, std::vector<int64_t>> cases[] = {
-      {{4, 5}, {5, 1}},   {{4, 5}, {1, 4}},          {{4, 5}, {-5, 1}},       {{4, 5}, {7, 1}},      {{3, 2, 4}, {20, 9, 2}},
-      {{}, {}},           {{1, 1}, {99, 77}},        {{2, 3, 2, 2}, {100, 30, 11, 3}}, {{3, 4}, {4, 3}}, {{0, 4}, {4, 1}}};
+      {{4, 5}, {5, 1}},        {{4, 5}, {1, 4}}, {{4, 5}, {-5, 1}},  {{4, 5}, {7, 1}},
+      {{3, 2, 4}, {20, 9, 2}}, {{}, {}},         {{1, 1}, {99, 77}}, {{2, 3, 2, 2}, {100, 30, 11, 3}},
+      {{3, 4}, {4, 3}},        {{0, 4}, {4, 1}}};
   for (auto &[shape, strides] : cases) {
     std::vector<unsigned char> bytes(4096, 1), expected(4096, 1);
     TensorRef tensor;
@@ -349,7 +370,7 @@ TEST_CASE("contracts are the widest that hold, capped") {
   CHECK(derive(0x1004, {64, 48}, {1, 100}) == TensorContract{4, 0, {1, 4}, {64, 16}});
   CHECK(derive(0x1001, {5}, {3}) == TensorContract{1, -1, {1}, {1}});
   CHECK(derive(0x1000, {1, 8}, {77, 1}) == TensorContract{16, 1, {64, 1}, {1, 8}}); // one row: any stride
-  CHECK(derive(0x1000, {8, 1}, {5, 9}) == TensorContract{16, 1, {1, 64}, {8, 1}});   // a trivial dimension is dense
+  CHECK(derive(0x1000, {8, 1}, {5, 9}) == TensorContract{16, 1, {1, 64}, {8, 1}});  // a trivial dimension is dense
   CHECK(derive(0x1000, {8, 1}, {1, 1}).unitDim == 0);                               // but a real one comes first
   CHECK(derive(0, {0, 4}, {4, 1}) == TensorContract{16, 1, {64, 1}, {64, 4}});
   CHECK(derive(0x1000, {4}, {-8}).strideDiv == std::vector<int64_t>{8});

@@ -2,9 +2,9 @@
 //
 // Files are written here byte by byte as NumPy's format document says, not by the code under test.
 //
+#include "tools/tessera/Npy.h"
 #include "tools/tessera/ArgumentSpec.h"
 #include "tools/tessera/Compare.h"
-#include "tools/tessera/Npy.h"
 
 #include <catch2/catch.hpp>
 
@@ -59,15 +59,18 @@ TEST_CASE("versions, orders and element types are read") {
     CHECK(values(*array) == std::vector<double>{1, 2, 3, 4, 5, 6});
     CHECK(reinterpret_cast<uintptr_t>(array->data()) % 64 == 0);
   }
-  Result<Array> fortran = parseNpy(file(1, "{\"descr\": \"<f4\", \"shape\": (2, 3), \"fortran_order\": True}", kElements));
+  Result<Array> fortran =
+      parseNpy(file(1, "{\"descr\": \"<f4\", \"shape\": (2, 3), \"fortran_order\": True}", kElements));
   REQUIRE(fortran);
   CHECK(values(*fortran) == std::vector<double>{1, 3, 5, 2, 4, 6});
-  Result<Array> cube = parseNpy(file(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 2)}", std::string("\0\1\2\3\4\5\6\7", 8)));
+  Result<Array> cube = parseNpy(
+      file(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 2, 2)}", std::string("\0\1\2\3\4\5\6\7", 8)));
   REQUIRE(cube);
   CHECK(values(*cube) == std::vector<double>{0, 4, 2, 6, 1, 5, 3, 7}); // element (i, j, k) is i + 2 j + 4 k
-  std::pair<const char *, DType> types[] = {{"|b1", DType::Bool}, {"|i1", DType::I8}, {"<i2", DType::I16}, {"<i4", DType::I32}, {"<i8", DType::I64},
-                                            {"|u1", DType::U8}, {"<u2", DType::U16}, {"<u4", DType::U32}, {"<u8", DType::U64}, {"<f2", DType::F16},
-                                            {"<f4", DType::F32}, {"<f8", DType::F64}, {"<i1", DType::I8}};
+  std::pair<const char *, DType> types[] = {
+      {"|b1", DType::Bool}, {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32}, {"<i8", DType::I64},
+      {"|u1", DType::U8},   {"<u2", DType::U16}, {"<u4", DType::U32}, {"<u8", DType::U64}, {"<f2", DType::F16},
+      {"<f4", DType::F32},  {"<f8", DType::F64}, {"<i1", DType::I8}};
   for (auto [descr, dtype] : types) {
     std::string header = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }";
     Result<Array> array = parseNpy(file(1, header, std::string(2 * sizeOf(dtype), '\0')));
@@ -87,27 +90,34 @@ TEST_CASE("versions, orders and element types are read") {
 TEST_CASE("raw views are read as the narrow floats they are") {
   std::string two = raw<uint16_t>({0x3f80, 0xc000});
   for (const char *descr : {"<u2", "|V2"}) {
-    Result<Array> array = parseNpy(file(1, std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", two), DType::BF16);
+    Result<Array> array = parseNpy(
+        file(1, std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,)}", two), DType::BF16);
     REQUIRE(array);
     CHECK(values(*array) == std::vector<double>{1, -2});
   }
-  Result<Array> f8 = parseNpy(file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}", "\x38"), DType::F8E4M3);
+  Result<Array> f8 =
+      parseNpy(file(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}", "\x38"), DType::F8E4M3);
   REQUIRE(f8);
   CHECK(values(*f8) == std::vector<double>{1});
-  refused(file(1, "{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}", two), "elements '|V2' have no type of their own");
+  refused(file(1, "{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}", two),
+          "elements '|V2' have no type of their own");
   refused(file(1, kHeader, kElements), "elements '<f4' of 4 bytes cannot be read as bf16", DType::BF16);
-  refused(file(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", two), "elements are f16, expected bf16", DType::BF16);
+  refused(file(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", two), "elements are f16, expected bf16",
+          DType::BF16);
 }
 
 TEST_CASE("malformed files are refused with the reason") {
   refused("hello", "not a readable .npy file: it does not begin with the mark of one");
   refused(file(4, kHeader, kElements), "not a readable .npy file: version 4 is none of 1, 2, 3");
   refused(file(1, kHeader, kElements).substr(0, 30), "not a readable .npy file: it ends inside its header");
-  refused(file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3)}", kElements), "not a readable .npy file: elements '>f4' are big endian");
+  refused(file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3)}", kElements),
+          "not a readable .npy file: elements '>f4' are big endian");
   refused(file(1, "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}", kElements),
           "not a readable .npy file: element type '<c8' is none of the language's");
-  refused(file(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", kElements), "not a readable .npy file: its header does not parse");
-  refused(file(1, kHeader, kElements + "x"), "not a readable .npy file: it holds 25 bytes of elements, not what its shape says");
+  refused(file(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", kElements),
+          "not a readable .npy file: its header does not parse");
+  refused(file(1, kHeader, kElements + "x"),
+          "not a readable .npy file: it holds 25 bytes of elements, not what its shape says");
   refused(file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296)}", kElements),
           "not a readable .npy file: it holds 24 bytes of elements, not what its shape says");
   refused(file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", kElements),
@@ -241,7 +251,8 @@ TEST_CASE("comparisons") {
   Result<Comparison> other = compare(found, expected, *spec);
   CHECK(other->wrong == 3);
   CHECK(other->worst == 1);
-  CHECK(other->describe(found, expected) == "maximum error 1 over 6 elements (rtol 0.01, atol 0); 3 wrong, the first at [0, 1]: expected 2.1, found 2");
+  CHECK(other->describe(found, expected) ==
+        "maximum error 1 over 6 elements (rtol 0.01, atol 0); 3 wrong, the first at [0, 1]: expected 2.1, found 2");
   Result<Comparison> shapes = compare(found, array(DType::F32, {1}), *spec);
   REQUIRE_FALSE(shapes);
   CHECK(shapes.error().message == "'y' is f32[1, 6], its reference ref:1.npy is f32[1, 1]");

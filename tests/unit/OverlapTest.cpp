@@ -86,7 +86,9 @@ TEST_CASE("random small tensors agree with enumeration") {
 TEST_CASE("packed and interleaved tensors of real size are told apart") {
   // qkv[B, S, 3, H, D] with B 4, S 4096, H 16, D 128: dq, dk, dv are slices of one buffer.
   int64_t row = 3 * 16 * 128;
-  auto part = [&](int64_t which) { return make(which * 16 * 128, DType::BF16, {4, 16, 4096, 128}, {4096 * row, 128, row, 1}); };
+  auto part = [&](int64_t which) {
+    return make(which * 16 * 128, DType::BF16, {4, 16, 4096, 128}, {4096 * row, 128, row, 1});
+  };
   for (int64_t i = 0; i < 3; ++i) {
     CHECK_FALSE(mayOverlapItself(part(i)));
     for (int64_t j = 0; j < 3; ++j)
