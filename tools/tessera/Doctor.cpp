@@ -63,10 +63,11 @@ int runDoctor() {
   fmt::print("cpu:      {} threads, target host\n", Device::cpu().pool()->size());
   printGpus();
   std::string ptxas = findPtxas();
-  fmt::print("ptxas:    {}\n",
-             ptxas.empty()
-                 ? "none; --emit cubin needs it: install the CUDA toolkit or the Python package nvidia-cuda-nvcc"
-                 : ptxas);
+  fmt::print(
+      "ptxas:    {}\n",
+      ptxas.empty()
+          ? "none; it assembles PTX ahead of time: install the CUDA toolkit or the Python package nvidia-cuda-nvcc"
+          : ptxas);
   fmt::print("targets:  {}\n", fmt::join(targetNames(), " "));
   return 0;
 }
