@@ -137,6 +137,15 @@ Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
       auto text = entry.getAs<StringAttr>("text");
       info.requirements.push_back({*condition, text ? text.getValue().str() : condition->pretty(), number("line"), number("column")});
     }
+  kernel.walk([&](tile::AssertOp op) {
+    Location place = op.getLoc();
+    while (auto call = dyn_cast<CallSiteLoc>(place))
+      place = call.getCallee();
+    while (auto name = dyn_cast<NameLoc>(place))
+      place = name.getChildLoc();
+    auto file = dyn_cast<FileLineColLoc>(place);
+    info.assertions.push_back({op.getMessage().str(), file ? file.getFilename().str() : "", file ? int(file.getLine()) : 0, file ? int(file.getColumn()) : 0});
+  });
   return info;
 }
 

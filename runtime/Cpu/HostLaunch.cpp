@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -24,10 +25,10 @@ struct Free {
 
 } // namespace
 
-Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
+Result<HostStatus> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
                         int64_t scratchBytes) {
   if (programs <= 0)
-    return {};
+    return HostStatus{};
   int threads = pool.size();
   Error outOfMemory{Fault::Machine,
                     fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
@@ -41,10 +42,18 @@ Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots
     memory.reset(std::aligned_alloc(kAlign, size));
     if (!memory)
       return outOfMemory;
+    std::memset(memory.get(), 0, sizeof(HostStatus)); // kAlign bytes at the least
   }
   pool.parallelFor(programs,
                    [&](int worker, int64_t first, int64_t last) { entry(slots, first, last, scratch[worker].get()); });
-  return {};
+  HostStatus first;
+  for (auto &memory : scratch) {
+    HostStatus status;
+    std::memcpy(&status, memory.get(), sizeof(status));
+    if (status.assertion && (!first.assertion || status.program < first.program))
+      first = status;
+  }
+  return first;
 }
 
 } // namespace tessera

@@ -15,9 +15,15 @@ namespace tessera {
 /// The host ABI of KernelImage.h: runs programs first <= p < last.
 using HostEntry = void (*)(const uint64_t *slots, int64_t first, int64_t last, void *scratch);
 
+/// The first assertion that was found false, by the lowest number of its program; see Assertion in KernelImage.h.
+struct HostStatus {
+  int64_t assertion = 0; ///< counted from 1; 0: none
+  int64_t program = 0;
+};
+
 /// Runs programs 0..programs over the pool, each thread with its own 64-byte aligned scratch of `scratchBytes`, and returns when all
 /// are done.  Fault::Machine when the scratch cannot be had.
-Result<void> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
+Result<HostStatus> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
                         int64_t scratchBytes);
 
 } // namespace tessera

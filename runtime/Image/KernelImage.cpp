@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic("\x7f"
                                   "TESSERA",
                                   8);
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeaderBytes = 32;
 constexpr uint64_t kMaxRank = 64;
 
@@ -86,6 +86,12 @@ struct Writer {
     put(static_cast<uint64_t>(requirement.line));
     put(static_cast<uint64_t>(requirement.column));
   }
+  void put(const Assertion &assertion) {
+    put(std::string_view(assertion.text));
+    put(std::string_view(assertion.file));
+    put(static_cast<uint64_t>(assertion.line));
+    put(static_cast<uint64_t>(assertion.column));
+  }
   void put(const KernelInfo &kernel) {
     put(std::string_view(kernel.name));
     put(std::string_view(kernel.entry));
@@ -93,6 +99,7 @@ struct Writer {
     putList(kernel.dims);
     putList(kernel.grid);
     putList(kernel.requirements);
+    putList(kernel.assertions);
     put(static_cast<uint64_t>(kernel.threads));
     put(static_cast<uint64_t>(kernel.sharedBytes));
     put(static_cast<uint64_t>(kernel.scratchBytes));
@@ -181,6 +188,12 @@ public:
     getBounded(requirement.line, INT32_MAX);
     getBounded(requirement.column, INT32_MAX);
   }
+  void get(Assertion &assertion) {
+    get(assertion.text);
+    get(assertion.file);
+    getBounded(assertion.line, INT32_MAX);
+    getBounded(assertion.column, INT32_MAX);
+  }
   void get(KernelInfo &kernel) {
     get(kernel.name);
     get(kernel.entry);
@@ -188,6 +201,7 @@ public:
     getList(kernel.dims);
     getList(kernel.grid);
     getList(kernel.requirements);
+    getList(kernel.assertions);
     getBounded(kernel.threads, 1024);
     getBounded(kernel.sharedBytes, INT32_MAX);
     getBounded(kernel.scratchBytes, INT64_MAX);

@@ -64,6 +64,14 @@ struct Requirement {
   int line = 0, column = 0;
 };
 
+/// An `assert` of the body.  Host code that finds one false stores its number, counted from 1, and the program's as two i64 at the
+/// beginning of its scratch, unless one is stored already.
+struct Assertion {
+  std::string text;                  ///< the message
+  std::string file;                  ///< where it stands
+  int line = 0, column = 0;
+};
+
 /// One kernel of an image.
 struct KernelInfo {
   std::string name;                  ///< as in the source
@@ -72,6 +80,7 @@ struct KernelInfo {
   std::vector<std::string> dims;     ///< dimension names passed as slots, in slot order
   std::vector<GridAxis> grid;
   std::vector<Requirement> requirements;
+  std::vector<Assertion> assertions; ///< checked by host code; GPU code leaves them out
   // Resources:
   int threads = 1;                   ///< threads of a block (GPU)
   int64_t sharedBytes = 0;           ///< dynamic shared memory of a block (GPU)

@@ -103,9 +103,20 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
   }
   if (plan.programs == 0)
     return {};
-  if (!backend->module)
-    return launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs,
-                      content.kernels[kernel].scratchBytes);
+  if (!backend->module) {
+    const KernelInfo &info = content.kernels[kernel];
+    Result<HostStatus> status =
+        launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs, info.scratchBytes);
+    if (!status)
+      return status.error();
+    if (status->assertion < 1 || status->assertion > int64_t(info.assertions.size()))
+      return {};
+    const Assertion &failed = info.assertions[status->assertion - 1];
+    return Error{Fault::Program,
+                 fmt::format("{}:{}:{}: assertion failed in program {} of '{}': {}", failed.file, failed.line, failed.column,
+                             status->program, info.name, failed.text),
+                 "the outputs are incomplete; check the arguments", "T0627"};
+  }
   std::vector<void *> params(plan.slots.size());
   for (size_t i = 0; i < params.size(); ++i)
     params[i] = const_cast<uint64_t *>(&plan.slots[i]);

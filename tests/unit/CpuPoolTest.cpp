@@ -113,7 +113,7 @@ TEST_CASE("scratch that cannot be had is a machine error") {
   ThreadPool pool(2);
   uint64_t slot = 0;
   for (int64_t bytes : {INT64_MAX, INT64_MAX - 100, int64_t(-1)}) {
-    Result<void> status = launchHost(pool, entry, &slot, 1, bytes);
+    Result<HostStatus> status = launchHost(pool, entry, &slot, 1, bytes);
     REQUIRE_FALSE(status);
     CHECK(status.error().fault == Fault::Machine);
     CHECK(status.error().code == "T0623");

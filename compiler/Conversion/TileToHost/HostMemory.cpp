@@ -9,8 +9,6 @@
 using namespace mlir;
 using namespace tessera;
 
-static RankedTensorType tileType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-static int64_t bytesOf(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
 Value HostLowering::offsetPointer(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});

@@ -10,7 +10,6 @@ using namespace mlir;
 using namespace tessera;
 using tile::ReduceKind;
 
-static RankedTensorType tileType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
 Value HostLowering::combine(ReduceKind kind, Value x, Value y) {
   bool isFloat = isa<FloatType>(x.getType());

@@ -59,6 +59,7 @@ private:
   mlir::LogicalResult createCoordinates(Value program);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  void lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp loop);
@@ -118,6 +119,8 @@ private:
   llvm::DenseSet<Value> inBuffer;         ///< tiles that planTiles wants in a buffer
   llvm::StringMap<Value> symbols;
   std::map<std::pair<void *, std::vector<void *>>, Value> emitted; ///< elements emitted in the current innermost loop body
+  Value program;                          ///< the linear number of the program that runs
+  int64_t assertions = 0;                 ///< lowered so far, in order of the walk
   bool failedInside = false;
 };
 
