@@ -317,6 +317,10 @@ Value Specializer::evalIf(const ast::IfExpr &branch) {
 }
 
 Value Specializer::evalClosure(const ast::ClosureExpr &closure) {
+  for (const ast::FnParam &param : closure.body.params)
+    if (environment.find(param.name))
+      return error(at(param.range), "T0228", fmt::format("'{}' has a meaning here already", param.name),
+                   "choose another name for the parameter");
   auto function = std::make_shared<Function>();
   function->name = "fn";
   function->body = &closure.body;

@@ -246,7 +246,7 @@ void Specializer::declareEntryValues(Block &entry) {
   }
   size_t first = entry.getNumArguments() - kernel->grid.size();
   for (auto [i, axis] : llvm::enumerate(kernel->grid))
-    environment.declare(axis.name.name, {Value::data(entry.getArgument(first + i), DType::I64), false});
+    declareNew(axis.name.name, axis.name.range, {Value::data(entry.getArgument(first + i), DType::I64), false});
 }
 
 bool Specializer::run(const ast::Kernel &which, ModuleOp module) {

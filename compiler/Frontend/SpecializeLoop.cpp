@@ -1,6 +1,7 @@
 //===- SpecializeLoop.cpp - for, for static, while ------------------------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// A loop index is a run-time i64 even when the bounds are constants; `for static` is the one whose index is a compile-time number.
+// A loop index is a run-time i64 even when the bounds are constants; `for static` is the one whose index is a
+// compile-time number.
 //
 #include "compiler/Frontend/Specializer.h"
 
@@ -57,7 +58,7 @@ void Specializer::runFor(const ast::ForStmt &loop, size_t depth) {
           mlir::Value offset = arith::MulIOp::create(builder, loc(place), back, stride);
           index = arith::AddIOp::create(builder, loc(place), first, offset);
         }
-        environment.declare(range.name.name, {Value::data(index, DType::I64), false});
+        declareNew(range.name.name, range.name.range, {Value::data(index, DType::I64), false});
         runFor(loop, depth + 1);
       },
       place);
@@ -99,7 +100,7 @@ void Specializer::runStaticFor(const ast::ForStmt &loop, size_t depth) {
   ++loopDepth;
   for (int64_t i : indices) {
     environment.push();
-    environment.declare(range.name.name, {Value::of(i), false});
+    declareNew(range.name.name, range.name.range, {Value::of(i), false});
     runStaticFor(loop, depth + 1);
     environment.pop();
   }

@@ -355,6 +355,10 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
     return;
   }
   if (expr.kind == ast::Expr::Kind::Block) {
+    if (hasReturn(expr.as<ast::BlockExpr>().block)) {
+      error(place, "T0224", "a block of its own cannot return", "let the return stand in an if");
+      return;
+    }
     environment.push();
     runBlock(expr.as<ast::BlockExpr>().block);
     environment.pop();
@@ -369,6 +373,14 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
 //===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//
+
+void Specializer::declareNew(const std::string &name, const ast::SourceRange &range, Variable variable) {
+  if (environment.find(name))
+    error(at(range), "T0228", fmt::format("'{}' has a meaning here already", name),
+          "choose another name; a var takes new values with =");
+  // Declared all the same, so that what follows means the new one.
+  environment.declare(name, std::move(variable));
+}
 
 void Specializer::runLet(const ast::LetStmt &let) {
   bool isVar = let.kind == ast::Stmt::Kind::Var;
@@ -394,7 +406,7 @@ void Specializer::runLet(const ast::LetStmt &let) {
       else
         each = settle(each, at(let.value->range), "a scalar or a tile");
     }
-    environment.declare(name.name, {std::move(each), isVar});
+    declareNew(name.name, name.range, {std::move(each), isVar});
   }
 }
 

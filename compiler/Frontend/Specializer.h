@@ -96,6 +96,8 @@ private:
   Flow runBlock(const ast::Block &block, Value *value = nullptr);
   Flow runStatement(const ast::Stmt &statement);
   Flow runIf(const ast::IfExpr &branch, const std::vector<ast::StmtPtr> &statements, size_t next);
+  /// Declares a name; an error if something visible has it already (file-level names and builtins may be hidden).
+  void declareNew(const std::string &name, const ast::SourceRange &range, Variable variable);
   void runLet(const ast::LetStmt &let);
   void runAssign(const ast::AssignStmt &assign);
   void assignName(const ast::NameExpr &target, Value value);

@@ -139,6 +139,11 @@ const std::vector<Case> &cases() {
     {"T0315", 2, 22, "the step of a grid is at least 1, found 0", "kernel k(x: in i32[N])\n  grid (r in 0..N by 0)\n{\n  let p = x[r]\n}\n", {}},
     {"T0218", 1, 23, "'x' needs an element type, found the constant 4", "kernel k<T = 4>(x: in T[N])\n  grid (r in 0..N)\n{\n  let p = x[r]\n}\n", {}},
     {"T0202", 1, 14, "an integer does not mix with a float, found the constant 0.5 with i32", "fn f(v) => v * 0.5\nkernel k(x: in i32[N], y: out f32[N])\n  grid (r in 0..N)\n{\n  y[r] = f(x[r])\n}\n", {}},
+    {"T0228", 4, 7, "'x' has a meaning here already", inKernel("  let x = 1.0\n"), {}},
+    {"T0228", 5, 7, "'p' has a meaning here already", inKernel("  let p = 1.0\n  for p in 0..4 { z[p] = 0.0 }\n"), {}},
+    {"T0228", 4, 15, "'n' has a meaning here already", inKernel("  let p = fn (n) => n + 1\n"), {}},
+    {"T0219", 2, 25, "the name 'r' is not known here", "kernel k(x: in i32[N])\n  grid (r in 0..N, s in r..N)\n{\n  let p = x[r]\n}\n", {}},
+    {"T0222", 2, 9, "the constant 'u' is defined by itself", "let u = v + 1\nlet v = u\nkernel k(x: inout i64[N])\n  grid (r in 0..N)\n{\n  x[r] = u\n}\n", {}},
     {"T0219", 4, 11, "the name 'zz' is not known here", inKernel("  let p = zz\n  let t = p + 1\n  z[r +: W] = t @ p\n"), {}},
   };
   // clang-format on
