@@ -64,6 +64,39 @@ static bool sameStructure(const Value &a, const Value &b) {
          });
 }
 
+/// Brings the values of two branches to one type and shape, each at the end of its own block.  False after an error.
+static bool joinBranches(Emitter &emitter, MutableArrayRef<Value> pair, ArrayRef<Block *> blocks, At at) {
+  auto isChosenEarly = [](const Value &v) { return v.isView() || v.isFunction(); };
+  if (llvm::any_of(pair, isChosenEarly)) {
+    emitter.error(at, "T0209",
+                  fmt::format("an 'if' whose condition is known only at run time cannot choose between {} and {}",
+                              emitter.describe(pair[0]), emitter.describe(pair[1])),
+                  "choose among loaded tiles, or make the condition a compile-time parameter");
+    return false;
+  }
+  std::optional<DType> type;
+  if (pair[0].isData() || pair[1].isData())
+    type = emitter.commonType(pair, at);
+  else
+    type = pair[0].isBoolean() ? DType::Bool : pair[0].isInteger() && pair[1].isInteger() ? DType::I64 : DType::F32;
+  std::optional<Emitter::Shape> shape = type ? emitter.commonShape(pair, at) : std::nullopt;
+  if (!shape)
+    return false;
+  for (auto [value, block] : llvm::zip(pair, blocks)) {
+    OpBuilder::InsertionGuard guard(emitter.builder);
+    emitter.builder.setInsertionPointToEnd(block);
+    if (value.isData())
+      value = emitter.broadcast(emitter.widen(value, *type, at), shape->extents, shape->origins, at);
+    else if (value.isNumber() || value.isBoolean())
+      value = emitter.full(value, *type, *shape, at);
+    else
+      value = emitter.notAValue(value, at, "a value in every branch");
+    if (value.isPoison())
+      return false;
+  }
+  return true;
+}
+
 Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned, Body thenBody, Body elseBody,
                           bool isValue, At at) {
   OpBuilder &builder = emitter.builder;
@@ -84,8 +117,7 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
     set(before, before.values);
   }
   SmallVector<Value> leaves[2];
-  SmallVector<DType> dtypes;
-  std::vector<std::vector<std::string>> origins;
+  SmallVector<Value> joined; // per leaf: its type and origins; the value becomes the result
   SmallVector<Type> types(before.types);
   if (isValue) {
     if (results[0].isPoison() || results[1].isPoison())
@@ -99,36 +131,13 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
       flatten(results[side], leaves[side]);
     for (size_t i = 0; i < leaves[0].size(); ++i) {
       Value pair[2] = {leaves[0][i], leaves[1][i]};
-      if (pair[0].isView() || pair[1].isView() || pair[0].isFunction() || pair[1].isFunction())
-        return emitter.error(
-            at, "T0209",
-            fmt::format("an 'if' whose condition is known only at run time cannot choose between {} and {}",
-                        emitter.describe(pair[0]), emitter.describe(pair[1])),
-            "choose among loaded tiles, or make the condition a compile-time parameter");
-      // The common type and shape; each side converts in its own region.
-      std::optional<DType> type;
-      if (!pair[0].isData() && !pair[1].isData())
-        type = pair[0].isBoolean() ? DType::Bool : pair[0].isInteger() && pair[1].isInteger() ? DType::I64 : DType::F32;
-      else
-        type = emitter.commonType(pair, at);
-      std::optional<Emitter::Shape> shape = type ? emitter.commonShape(pair, at) : std::nullopt;
-      if (!shape)
+      Block *blocks[2] = {&regions[0].front(), &regions[1].front()};
+      if (!joinBranches(emitter, pair, blocks, at))
         return Value::poison();
-      for (int side = 0; side < 2; ++side) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToEnd(&regions[side].front());
-        Value leaf = pair[side].isData()
-                         ? emitter.broadcast(emitter.widen(pair[side], *type, at), shape->extents, shape->origins, at)
-                     : pair[side].isNumber() || pair[side].isBoolean()
-                         ? emitter.full(pair[side], *type, *shape, at)
-                         : emitter.notAValue(pair[side], at, "a value in every branch");
-        if (leaf.isPoison())
-          return leaf;
-        ends[side].push_back(leaf.ssa);
-      }
-      dtypes.push_back(*type);
-      origins.push_back(shape->origins);
-      types.push_back(emitter.typeOf(*type, shape->extents));
+      for (int side = 0; side < 2; ++side)
+        ends[side].push_back(pair[side].ssa);
+      joined.push_back(pair[0]);
+      types.push_back(pair[0].ssa.getType());
     }
   }
   for (int side = 0; side < 2; ++side) {
@@ -146,9 +155,8 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
   set(before, op.getResults().take_front(count));
   if (!isValue)
     return Value::nothing();
-  SmallVector<Value> joined;
-  for (size_t i = 0; i < dtypes.size(); ++i)
-    joined.push_back(Value::data(op.getResult(count + i), dtypes[i], origins[i]));
+  for (auto [leaf, result] : llvm::zip(joined, op.getResults().drop_front(count)))
+    leaf.ssa = result;
   ArrayRef<Value> rest = joined;
   return unflatten(results[0], rest);
 }

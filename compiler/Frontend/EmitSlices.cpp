@@ -102,20 +102,17 @@ static bool mergeIndexTile(SmallVector<int64_t> &shape, std::vector<std::string>
   return true;
 }
 
-std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, At at) {
-  if (indices.size() != view.extents.size()) {
-    error(at, "T0304",
-          fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"),
-                      indices.size()),
-          "");
-    return std::nullopt;
-  }
-  Slice slice;
-  slice.view = view;
-  SmallVector<int64_t> tileShape;
-  std::vector<std::string> tileOrigins;
-  size_t tilePlace = 0;
-  auto append = [&](const Value &operand, int64_t width, int64_t step, std::string origin) {
+namespace {
+
+/// A slice under construction: one call per dimension of the view.
+struct SliceBuilder {
+  Emitter &emitter;
+  Slice slice = {};
+  SmallVector<int64_t> tileShape = {};       ///< common shape of the index tiles so far
+  std::vector<std::string> tileOrigins = {}; ///< and where its extents come from
+  size_t tilePlace = 0;                      ///< where the first index tile stands
+
+  bool append(const Value &operand, int64_t width, int64_t step, std::string origin) {
     if (operand.isPoison())
       return false;
     slice.indices.push_back(operand.ssa);
@@ -126,86 +123,91 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
       slice.origins.push_back(std::move(origin));
     }
     return true;
-  };
+  }
+
+  bool refuse(const Index &index, const char *code, std::string message, std::string remedy) {
+    emitter.error(index.at, code, std::move(message), std::move(remedy));
+    return false;
+  }
+
+  bool window(const Index &index) {
+    if (index.width.isPoison() || index.step.isPoison())
+      return false;
+    auto isPositive = [](const Value &v) { return v.isInteger() && v.integer >= 1; };
+    if (!isPositive(index.width) || !isPositive(index.step))
+      return refuse(index, "T0306",
+                    fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}",
+                                emitter.describe(isPositive(index.width) ? index.step : index.width)),
+                    "make it a compile-time parameter: kernel k<W = 64>");
+    return append(emitter.toIndex(index.value, index.at, "the start of a slice"), index.width.integer,
+                  index.step.integer, index.width.origin);
+  }
+
+  bool whole(const Index &index, const ViewExtent &extent, const std::string &param) {
+    if (!extent.fixed)
+      return refuse(
+          index, "T0305",
+          fmt::format("':' takes a whole dimension of compile-time extent, found the run-time extent{} of '{}'",
+                      extent.origin.empty() ? std::string() : fmt::format(" '{}'", extent.origin), param),
+          "walk it: for c in 0..C by BC { x[c +: BC] }; or make it a compile-time parameter");
+    if (*extent.fixed < 1)
+      return refuse(index, "T0307",
+                    fmt::format("the extent of a tile is at least 1, found {} in '{}'", *extent.fixed, param), "");
+    return append(Value::data(emitter.indexConstant(0, index.at), DType::I64), *extent.fixed, 1, extent.origin);
+  }
+
+  bool tile(const Index &index) {
+    if (!isInteger(index.value.dtype))
+      return refuse(index, "T0214", fmt::format("an index is an integer, found {}", emitter.describe(index.value)), "");
+    if (index.isUnpaddedSlice)
+      return refuse(index, "T0311",
+                    "an integer slice used as an index says what lies past its end: expected 'pad =', found none",
+                    "write pad = -1: outside, so nothing is read or written");
+    if (!slice.hasIndexTiles)
+      tilePlace = slice.shape.size();
+    slice.hasIndexTiles = true;
+    if (!mergeIndexTile(tileShape, tileOrigins, index.value))
+      return refuse(index, "T0301",
+                    fmt::format("the index tiles do not broadcast: found {}", emitter.describe(index.value)),
+                    "make an outer gather: i[:, None]");
+    return append(emitter.convert(index.value, DType::I64, index.at), -1, 1, {});
+  }
+};
+
+} // namespace
+
+std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, At at) {
+  if (indices.size() != view.extents.size()) {
+    error(at, "T0304",
+          fmt::format("'{}' has {} here, found {} indices", view.param, countOf(view.extents.size(), "dimension"),
+                      indices.size()),
+          "");
+    return std::nullopt;
+  }
+  SliceBuilder parts{*this};
+  parts.slice.view = view;
   bool good = true;
   for (auto [d, index] : llvm::enumerate(indices)) {
     switch (index.kind) {
-    case Index::Kind::Scalar: good &= append(toIndex(index.value, index.at, "an index"), 0, 1, {}); break;
-    case Index::Kind::Window: {
-      bool fixed =
-          index.width.isInteger() && index.width.integer >= 1 && index.step.isInteger() && index.step.integer >= 1;
-      if (index.width.isPoison() || index.step.isPoison()) {
-        good = false;
-      } else if (!fixed) {
-        const Value &wrong = index.width.isInteger() && index.width.integer >= 1 ? index.step : index.width;
-        error(index.at, "T0306",
-              fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}",
-                          describe(wrong)),
-              "make it a compile-time parameter: kernel k<W = 64>");
-        good = false;
-      } else {
-        good &= append(toIndex(index.value, index.at, "the start of a slice"), index.width.integer, index.step.integer,
-                       index.width.origin);
-      }
-      break;
-    }
-    case Index::Kind::Whole: {
-      const ViewExtent &extent = view.extents[d];
-      if (!extent.fixed) {
-        error(index.at, "T0305",
-              fmt::format("':' takes a whole dimension of compile-time extent, found the run-time extent{} of '{}'",
-                          extent.origin.empty() ? std::string() : fmt::format(" '{}'", extent.origin), view.param),
-              "walk it: for c in 0..C by BC { x[c +: BC] }; or make it a compile-time parameter");
-        good = false;
-      } else if (*extent.fixed < 1) {
-        error(index.at, "T0307",
-              fmt::format("the extent of a tile is at least 1, found {} in '{}'", *extent.fixed, view.param), "");
-        good = false;
-      } else {
-        good &= append(Value::data(indexConstant(0, index.at), DType::I64), *extent.fixed, 1, extent.origin);
-      }
-      break;
-    }
-    case Index::Kind::Tile: {
-      if (!isInteger(index.value.dtype)) {
-        error(index.at, "T0214", fmt::format("an index is an integer, found {}", describe(index.value)), "");
-        good = false;
-        break;
-      }
-      if (index.isUnpaddedSlice) {
-        error(index.at, "T0311",
-              "an integer slice used as an index says what lies past its end: expected 'pad =', found none",
-              "write pad = -1: outside, so nothing is read or written");
-        good = false;
-        break;
-      }
-      if (!slice.hasIndexTiles)
-        tilePlace = slice.shape.size();
-      slice.hasIndexTiles = true;
-      if (!mergeIndexTile(tileShape, tileOrigins, index.value)) {
-        error(index.at, "T0301", fmt::format("the index tiles do not broadcast: found {}", describe(index.value)),
-              "make an outer gather: i[:, None]");
-        good = false;
-        break;
-      }
-      good &= append(convertData(index.value, DType::I64, index.at, {}), -1, 1, {});
-      break;
-    }
+    case Index::Kind::Scalar: good &= parts.append(toIndex(index.value, index.at, "an index"), 0, 1, {}); break;
+    case Index::Kind::Window: good &= parts.window(index); break;
+    case Index::Kind::Whole: good &= parts.whole(index, view.extents[d], view.param); break;
+    case Index::Kind::Tile: good &= parts.tile(index); break;
     case Index::Kind::NewAxis:
-      error(index.at, "T0304", "None is an index of tiles, found it in a slice of memory",
-            "load first: x[i +: W][:, None]");
-      good = false;
+      good = parts.refuse(index, "T0304", "None is an index of tiles, found it in a slice of memory",
+                          "load first: x[i +: W][:, None]");
       break;
-    default: good = false; break;
+    default: good = false; break; // ranges make views, which are no slices
     }
   }
   if (!good)
     return std::nullopt;
-  slice.shape.insert(slice.shape.begin() + tilePlace, tileShape.begin(), tileShape.end());
-  slice.origins.insert(slice.origins.begin() + tilePlace, tileOrigins.begin(), tileOrigins.end());
+  Slice &slice = parts.slice;
+  slice.shape.insert(slice.shape.begin() + parts.tilePlace, parts.tileShape.begin(), parts.tileShape.end());
+  slice.origins.insert(slice.origins.begin() + parts.tilePlace, parts.tileOrigins.begin(), parts.tileOrigins.end());
   if (!checkExtents(slice.shape, at))
     return std::nullopt;
-  return slice;
+  return std::move(slice);
 }
 
 Value Emitter::load(const Slice &slice, const Value *pad, At at) {
