@@ -3,6 +3,7 @@
 // Present parameters are described by their argument; absent optional ones, which have none, by the `params` attribute of the kernel.
 //
 #include "compiler/Driver/ImageBuilder.h"
+#include "compiler/Conversion/TileToHost/Passes.h"
 
 using namespace mlir;
 namespace tessera {
@@ -145,6 +146,7 @@ Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
       place = name.getChildLoc();
     auto file = dyn_cast<FileLineColLoc>(place);
     info.assertions.push_back({op.getMessage().str(), file ? file.getFilename().str() : "", file ? int(file.getLine()) : 0, file ? int(file.getColumn()) : 0});
+    op->setAttr(kAssertionAttr, Builder(op.getContext()).getI64IntegerAttr(int64_t(info.assertions.size())));
   });
   return info;
 }

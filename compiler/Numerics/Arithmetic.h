@@ -59,7 +59,27 @@ public:
   template <typename Op>
   Value apply(Value x) { return Op::create(b, loc, x); }
 
+  /// The number 2^n of f32 (i32 `n`) or f64 (i64 `n`), -126 <= n <= 127 and -1022 <= n <= 1023.
+  Value power(Value n) {
+    bool wide = elementOf(n.getType()).isInteger(64);
+    Value bits = shl(add(n, integer(n.getType(), wide ? 1023 : 127)), integer(n.getType(), wide ? 52 : 23));
+    return bitcast(bits, wide ? f64() : f32());
+  }
+  /// `fromHighest[0] * x^(n-1) + ... + fromHighest[n-1]`, by Horner's scheme with fused steps.
+  Value polynomial(Value x, llvm::ArrayRef<double> fromHighest) {
+    Value sum = constant(x.getType(), fromHighest[0]);
+    for (double coefficient : fromHighest.drop_front())
+      sum = fma(sum, x, constant(x.getType(), coefficient));
+    return sum;
+  }
+  /// x limited to low..high; NaN stays NaN.
+  Value clamp(Value x, double low, double high) {
+    return make<mlir::arith::MinimumFOp>(make<mlir::arith::MaximumFOp>(x, constant(x.getType(), low)), constant(x.getType(), high));
+  }
+  Value isNan(Value x) { return compare(mlir::arith::CmpFPredicate::UNO, x, x); }
+
   Type i1() { return b.getI1Type(); }
+  Type i8() { return b.getI8Type(); }
   Type i16() { return b.getI16Type(); }
   Type i32() { return b.getI32Type(); }
   Type i64() { return b.getI64Type(); }
@@ -77,12 +97,47 @@ private:
   mlir::Location loc;
 };
 
-/// Functions of f32, within 2 ulp over all of f32 (tests/unit/NumericsTest.cpp measures each); arguments and results below 2^-126 count as they are.
+//===----------------------------------------------------------------------===//
+// Functions, within 2 ulp over the whole type (tests/unit/NumericsUlpTest.cpp measures each); of f32 unless it says otherwise.
+//===----------------------------------------------------------------------===//
+
 mlir::Value expandExp(Arithmetic &a, mlir::Value x);
 mlir::Value expandExp2(Arithmetic &a, mlir::Value x);
 mlir::Value expandLog(Arithmetic &a, mlir::Value x);
 mlir::Value expandLog2(Arithmetic &a, mlir::Value x);
 mlir::Value expandTanh(Arithmetic &a, mlir::Value x);
+mlir::Value expandErf(Arithmetic &a, mlir::Value x);
+/// f64 only.
+mlir::Value expandExp64(Arithmetic &a, mlir::Value x);
+mlir::Value expandExp2of64(Arithmetic &a, mlir::Value x);
+mlir::Value expandLog64(Arithmetic &a, mlir::Value x);
+mlir::Value expandLog2of64(Arithmetic &a, mlir::Value x);
+mlir::Value expandTanh64(Arithmetic &a, mlir::Value x);
+/// f32 only; computed in f64.
+mlir::Value expandPow(Arithmetic &a, mlir::Value x, mlir::Value y);
+/// f32 only; any argument, however large.
+mlir::Value expandSin(Arithmetic &a, mlir::Value x);
+mlir::Value expandCos(Arithmetic &a, mlir::Value x);
+
+//===----------------------------------------------------------------------===//
+// Conversions by the language's rules
+//===----------------------------------------------------------------------===//
+
+/// Attributes of `tile.convert`, and whether the target is the host (which has no instruction for f32 -> bf16).
+struct ConvertMode {
+  bool fromUnsigned = false, toUnsigned = false, saturate = false, ieeeOverflow = false, host = false;
+};
+
+/// `x` as `element` (scalar type).
+mlir::Value convertElement(Arithmetic &a, mlir::Value x, mlir::Type element, ConvertMode mode);
+/// A float of any format as f32 (f64 stays); exact.
+mlir::Value widenToF32(Arithmetic &a, mlir::Value x);
+/// f32 or f64 to a float of at most its width, rounded once.
+mlir::Value narrowFloat(Arithmetic &a, mlir::Value x, mlir::Type element, ConvertMode mode);
+/// f16 and bf16.
+bool isNarrow(mlir::Type type);
+/// The two fp8 formats.
+bool isEightBit(mlir::Type type);
 
 } // namespace tessera::numerics
 #endif // TESSERA_COMPILER_NUMERICS_ARITHMETIC_H

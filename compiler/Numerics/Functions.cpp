@@ -11,48 +11,33 @@ namespace tessera::numerics {
 
 static constexpr double kMagic = 12582912.0; // 1.5 * 2^23
 
-static Value polynomial(Arithmetic &a, Value x, ArrayRef<double> fromHighest) {
-  Value sum = a.constant(x.getType(), fromHighest[0]);
-  for (double coefficient : fromHighest.drop_front())
-    sum = a.fma(sum, x, a.constant(x.getType(), coefficient));
-  return sum;
-}
-
 /// 2^n for the integer that `shifted` = n + kMagic holds in its low bits, times `y`.  Two factors, so that denormal results come out.
 static Value scale(Arithmetic &a, Value y, Value shifted) {
   Value bits = a.bitcast(shifted, a.i32());
   Type type = bits.getType();
   Value n = a.sub(bits, a.integer(type, 0x4b400000));
   Value half = a.shrSigned(n, a.integer(type, 1)), rest = a.sub(n, half);
-  auto power = [&](Value e) {
-    return a.bitcast(a.shl(a.add(e, a.integer(type, 127)), a.integer(type, 23)), a.f32());
-  };
-  return a.mul(a.mul(y, power(half)), power(rest));
-}
-
-static Value clamp(Arithmetic &a, Value x, double low, double high) {
-  // Propagates NaN.
-  return a.make<arith::MinimumFOp>(a.make<arith::MaximumFOp>(x, a.constant(x.getType(), low)), a.constant(x.getType(), high));
+  return a.mul(a.mul(y, a.power(half)), a.power(rest));
 }
 
 Value expandExp(Arithmetic &a, Value input) {
   Type type = input.getType();
-  Value x = clamp(a, input, -106.0, 90.0);
+  Value x = a.clamp(input, -106.0, 90.0);
   Value shifted = a.fma(x, a.constant(type, 1.44269504088896341), a.constant(type, kMagic));
   Value n = a.sub(shifted, a.constant(type, kMagic));
   // ln 2 in two parts, the first exact in the product with n.
   Value r = a.fma(n, a.constant(type, -0.693145751953125), x);
   r = a.fma(n, a.constant(type, -1.42860682030941723e-6), r);
-  Value p = polynomial(a, r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
+  Value p = a.polynomial(r, {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
   return scale(a, p, shifted);
 }
 
 Value expandExp2(Arithmetic &a, Value input) {
   Type type = input.getType();
-  Value x = clamp(a, input, -152.0, 130.0);
+  Value x = a.clamp(input, -152.0, 130.0);
   Value shifted = a.add(x, a.constant(type, kMagic));
   Value r = a.sub(x, a.sub(shifted, a.constant(type, kMagic)));
-  Value p = polynomial(a, r, {1.52527338040598e-5, 1.54035303933816e-4, 1.33335581464284e-3, 9.61812910762848e-3, 5.55041086648216e-2,
+  Value p = a.polynomial(r, {1.52527338040598e-5, 1.54035303933816e-4, 1.33335581464284e-3, 9.61812910762848e-3, 5.55041086648216e-2,
                               2.40226506959101e-1, 6.93147180559945e-1, 1.0});
   return scale(a, p, shifted);
 }
@@ -78,7 +63,7 @@ static LogParts reduceLog(Arithmetic &a, Value x) {
   Value f = a.sub(m, a.constant(type, 1.0));
   Value s = a.div(f, a.add(f, a.constant(type, 2.0)));
   Value z = a.mul(s, s);
-  Value r = a.mul(z, polynomial(a, z, {0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693}));
+  Value r = a.mul(z, a.polynomial(z, {0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693}));
   Value h = a.mul(a.mul(f, f), a.constant(type, 0.5));
   return {exponent, f, h, a.mul(s, a.add(h, r))};
 }
@@ -123,16 +108,27 @@ Value expandTanh(Arithmetic &a, Value x) {
   Value size = a.abs(x);
   // Near 0 an odd polynomial; elsewhere 1 - 2 / (exp(2 |x|) + 1), whose subtraction no longer cancels.
   Value z = a.mul(x, x);
-  Value p = polynomial(a, z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  Value p = a.polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
   Value near = a.fma(a.mul(p, z), x, x);
   Value doubled = a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 40.0));
   Value e = expandExp(a, doubled);
   Value far = a.sub(a.constant(type, 1.0), a.div(a.constant(type, 2.0), a.add(e, a.constant(type, 1.0))));
-  // The sign bit of x on the far branch.
-  Value bits = a.bitcast(x, a.i32());
-  Value sign = a.andBits(bits, a.integer(bits.getType(), 0x80000000));
-  far = a.bitcast(a.orBits(a.bitcast(far, a.i32()), sign), a.f32());
+  far = a.make<math::CopySignOp>(far, x);
   return a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.625)), near, far);
+}
+
+Value expandErf(Arithmetic &a, Value x) {
+  Type type = x.getType();
+  Value size = a.abs(x), z = a.mul(x, x);
+  // Below 0.925 an odd polynomial; above, 1 - exp(-t * (1 + q(t))); from 4 on the result is 1.
+  Value p = a.polynomial(z, {-5.94121657419e-4, 4.98346822642e-3, -2.6760027863e-2, 1.12816358154e-1, -3.76124766463e-1, 1.28379147023e-1});
+  Value near = a.fma(p, x, x);
+  Value t = a.make<arith::MinimumFOp>(size, a.constant(type, 4.0));
+  Value q = a.polynomial(t, {1.07634219834e-5, -3.1806211607e-4, 3.62292836977e-3, -2.37202057205e-2, 1.06187632906e-1, 6.35181485239e-1,
+                             1.28640966891e-1});
+  Value exponent = a.fma(q, a.sub(a.constant(type, -0.0), t), a.sub(a.constant(type, -0.0), t));
+  Value far = a.make<math::CopySignOp>(a.sub(a.constant(type, 1.0), expandExp(a, exponent)), x);
+  return a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.925)), near, far);
 }
 
 } // namespace tessera::numerics

@@ -1,5 +1,8 @@
-//===- HostLowering.cpp - signature, program loop, control flow, recipes --------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//===- HostLowering.cpp - the walk, and tiles as buffers or recipes ------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 
+//
+// Walks a kernel once.  `planTiles` has decided which tiles get a buffer; every other tile is emitted element by element where a loop needs it.
+//
 #include "compiler/Conversion/TileToHost/Lowering.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
 
@@ -13,8 +16,6 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 Value HostLowering::i64(int64_t value) { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); }
-
-Value HostLowering::constantOf(Type type, double value) { return arith::ConstantOp::create(b, FloatAttr::get(type, value)); }
 
 void HostLowering::loop(Value low, Value high, int64_t step, function_ref<void(Value)> body) {
   auto op = scf::ForOp::create(b, low, high, i64(step));
@@ -42,13 +43,18 @@ void HostLowering::loopOver(ArrayRef<int64_t> shape, function_ref<void(const Ind
 int64_t HostLowering::allocate(Type type) {
   auto tile = cast<RankedTensorType>(type);
   int64_t offset = scratchTop;
-  scratchTop = llvm::alignTo(scratchTop + tile.getNumElements() * bytesOf(tile.getElementType()), 64);
+  // Extents are the program's: their product may not fit 64 bits.
+  int64_t bytes = bytesOf(tile.getElementType());
+  for (int64_t extent : tile.getShape())
+    if (llvm::MulOverflow(bytes, extent, bytes))
+      bytes = kMaxScratchBytes + 1;
+  scratchTop = std::min<int64_t>(llvm::alignTo(scratchTop + std::min(bytes, kMaxScratchBytes + 1), 64), 2 * kMaxScratchBytes);
   scratchMost = std::max(scratchMost, scratchTop);
   return offset;
 }
 
 Value HostLowering::scratchPointer(int64_t offset) {
-  return LLVM::GEPOp::create(b, scratch.getType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::GEPOp::create(b, scratch.getType(), b.getI8Type(), scratch, ArrayRef<LLVM::GEPArg>{i64(offset)});
 }
 
 Value HostLowering::bufferElement(Value pointer, Type type, const Indices &indices) {
@@ -63,8 +69,17 @@ Value HostLowering::bufferElement(Value pointer, Type type, const Indices &indic
 // Plan: buffer or recipe
 //===----------------------------------------------------------------------===//
 
+/// A constant tile whose elements differ.
+static bool isListConstant(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return dense && !dense.isSplat();
+}
+
 /// Ops whose elements can be emitted anywhere.
 static bool isRecipe(Operation *op) {
+  if (isListConstant(op))
+    return false;
   return OpTrait::hasElementwiseMappableTraits(op) ||
          isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp, tile::ReshapeOp>(op);
 }
@@ -108,6 +123,21 @@ void HostLowering::planTiles() {
       if (!recipe)
         inBuffer.insert(result);
     }
+  // Emission recurses along a recipe: cut long chains.
+  constexpr int kMaxDepth = 64;
+  llvm::DenseMap<Value, int> depth;
+  for (Operation *op : ops)
+    for (Value result : op->getResults()) {
+      if (!tileType(result) || inBuffer.contains(result))
+        continue;
+      int deepest = 0;
+      for (Value operand : op->getOperands())
+        deepest = std::max(deepest, depth.lookup(operand));
+      if (deepest >= kMaxDepth)
+        inBuffer.insert(result);
+      else
+        depth[result] = deepest + 1;
+    }
   // What carries values through control flow is always in a buffer.
   for (Operation *op : ops)
     for (Region &region : op->getRegions())
@@ -122,6 +152,9 @@ void HostLowering::planTiles() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult HostLowering::lower() {
+  // Code generation turns loops into calls of these; a kernel of that name would call itself.
+  if (llvm::is_contained({"memcpy", "memmove", "memset"}, kernel.getSymName()))
+    return kernel.emitError() << "T0507: a kernel cannot be called '" << kernel.getSymName() << "' on the host; choose another name";
   planTiles();
   if (failed(createFunction()))
     return failure();
@@ -130,10 +163,13 @@ LogicalResult HostLowering::lower() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(programs.getBody());
     program = programs.getInductionVar();
-    if (failed(createCoordinates(programs.getInductionVar())) || failed(lowerBlock(kernel.getBody().front())))
+    if (failed(createCoordinates()) || failed(lowerBlock(kernel.getBody().front())))
       return failure();
   }
   LLVM::ReturnOp::create(b, ValueRange());
+  if (scratchMost > kMaxScratchBytes)
+    return kernel.emitError() << "T0508: the tiles of the kernel need " << (scratchMost >= 2 * kMaxScratchBytes ? "more than " : "") << scratchMost
+                              << " bytes for each thread, the host allows " << kMaxScratchBytes << "; choose smaller tiles";
   function->setAttr(kScratchBytesAttr, b.getI64IntegerAttr(scratchMost));
   return success(!failedInside);
 }
@@ -173,6 +209,14 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
     return lowerLoad(o);
   if (auto o = dyn_cast<tile::StoreOp>(op))
     return lowerStore(o);
+  if (auto o = dyn_cast<tile::AccumulateOp>(op)) {
+    lowerAccumulate(o);
+    return success();
+  }
+  if (auto o = dyn_cast<tile::AtomicOp>(op)) {
+    lowerAtomic(o);
+    return success();
+  }
   if (auto o = dyn_cast<tile::ReduceOp>(op)) {
     lowerReduce(o);
     return success();
@@ -191,7 +235,12 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
   if (tileType(result)) {
     if (inBuffer.contains(result)) {
       Value pointer = scratchPointer(allocate(result.getType()));
-      materialize(result, pointer);
+      if (isListConstant(op)) {
+        if (failed(writeConstant(cast<arith::ConstantOp>(op), pointer)))
+          return failure();
+      } else {
+        materialize(result, pointer);
+      }
       scalars[result] = pointer;
     }
     return success();
@@ -216,23 +265,16 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
   return success();
 }
 
-/// Stores the number of the assertion and of the program where the runtime looks for them, unless one stands there already.
-void HostLowering::lowerAssert(tile::AssertOp op) {
-  int64_t number = ++assertions;
-  auto check = [&](Value condition) {
-    Value failed = arith::XOrIOp::create(b, condition, arith::ConstantOp::create(b, b.getBoolAttr(true)));
-    Value first = LLVM::LoadOp::create(b, b.getI64Type(), scratch);
-    Value fresh = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, first, i64(0));
-    auto branch = scf::IfOp::create(b, TypeRange(), arith::AndIOp::create(b, failed, fresh), false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    LLVM::StoreOp::create(b, i64(number), scratch);
-    LLVM::StoreOp::create(b, program, scratchPointer(8));
-  };
-  if (RankedTensorType type = tileType(op.getCondition()))
-    loopOver(type.getShape(), [&](const Indices &at) { check(elementOf(op.getCondition(), at)); });
-  else
-    check(get(op.getCondition()));
+/// One store for each element of a constant that is no splat.
+LogicalResult HostLowering::writeConstant(arith::ConstantOp constant, Value pointer) {
+  constexpr int64_t kMost = 4096;
+  auto dense = cast<DenseElementsAttr>(constant.getValue());
+  if (dense.getNumElements() > kMost)
+    return constant.emitError() << "internal error: a constant tile of " << dense.getNumElements() << " elements has no lowering for the host";
+  auto flat = RankedTensorType::get({dense.getNumElements()}, dense.getElementType());
+  for (auto [i, value] : llvm::enumerate(dense.getValues<Attribute>()))
+    storeScalar(arith::ConstantOp::create(b, cast<TypedAttr>(value)), bufferElement(pointer, flat, {this->i64(int64_t(i))}));
+  return success();
 }
 
 /// Writes every element of `tile` to the buffer at `pointer`.

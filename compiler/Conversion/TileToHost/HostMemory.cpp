@@ -15,16 +15,19 @@ Value HostLowering::offsetPointer(Value pointer, Value bytes) {
 }
 
 Value HostLowering::loadScalar(Type element, Value pointer) {
-  if (!element.isInteger(1))
-    return LLVM::LoadOp::create(b, element, pointer, bytesOf(element));
-  Value byte = LLVM::LoadOp::create(b, b.getI8Type(), pointer, 1);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
+  Value loaded = LLVM::LoadOp::create(b, stored(element), pointer, bytesOf(element));
+  if (element.isInteger(1))
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
+  return stored(element) == element ? loaded : arith::BitcastOp::create(b, element, loaded).getResult();
 }
 
 void HostLowering::storeScalar(Value value, Value pointer) {
-  if (value.getType().isInteger(1))
+  Type element = value.getType();
+  if (element.isInteger(1))
     value = arith::ExtUIOp::create(b, b.getI8Type(), value);
-  LLVM::StoreOp::create(b, value, pointer, bytesOf(value.getType()));
+  else if (stored(element) != element)
+    value = arith::BitcastOp::create(b, stored(element), value);
+  LLVM::StoreOp::create(b, value, pointer, bytesOf(element));
 }
 
 void HostLowering::lowerSubview(tile::SubviewOp op) {
@@ -53,8 +56,9 @@ void HostLowering::lowerSubview(tile::SubviewOp op) {
     }
     Value end = plus(dim.offset, get(bounds[next++]));
     if (!faults.viewBoundIgnored) {
-      dim.high = arith::MinSIOp::create(b, dim.high, end);
+      // high >= low, so that differences with an index overflow together, if at all.
       dim.low = arith::MaxSIOp::create(b, low, start);
+      dim.high = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, dim.high, end), dim.low);
     }
     dim.offset = faults.subviewOffsetIgnored ? dim.offset : start;
     result.dims.push_back(dim);
@@ -231,8 +235,7 @@ LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
         b.setInsertionPointToStart(branch.thenBlock());
         loop(row.first, row.end, 1, [&](Value c) {
           at.back() = c;
-          Type stored = element.isInteger(1) ? b.getI8Type() : element;
-          Value from = LLVM::GEPOp::create(b, row.pointer.getType(), stored, row.pointer, ArrayRef<LLVM::GEPArg>{c});
+          Value from = LLVM::GEPOp::create(b, row.pointer.getType(), stored(element), row.pointer, ArrayRef<LLVM::GEPArg>{c});
           storeScalar(loadScalar(element, from), bufferElement(buffer, type, at));
         });
         b.setInsertionPointToStart(branch.elseBlock());
@@ -276,4 +279,71 @@ LogicalResult HostLowering::lowerStore(tile::StoreOp op) {
     });
   });
   return success();
+}
+
+void HostLowering::lowerAccumulate(tile::AccumulateOp op) {
+  RankedTensorType type = tileType(op.getValue());
+  auto one = [&](const Indices &at) {
+    Place place = placeOf(op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), at);
+    Value value = type ? elementOf(op.getValue(), at) : get(op.getValue());
+    auto branch = scf::IfOp::create(b, TypeRange(), place.inside, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    auto kind = isa<FloatType>(value.getType()) ? LLVM::AtomicBinOp::fadd : LLVM::AtomicBinOp::add;
+    LLVM::AtomicRMWOp::create(b, kind, place.pointer, value, LLVM::AtomicOrdering::monotonic);
+  };
+  if (type)
+    loopOver(type.getShape(), one);
+  else
+    one({});
+}
+
+void HostLowering::lowerAtomic(tile::AtomicOp op) {
+  using tile::AtomicKind;
+  Type element = op.getResult().getType();
+  Place place = placeOf(op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), {});
+  auto branch = scf::IfOp::create(b, TypeRange(element), place.inside, true);
+  LLVM::AtomicOrdering order = op.getOrder() == tile::Order::Relaxed   ? LLVM::AtomicOrdering::monotonic
+                               : op.getOrder() == tile::Order::Acquire ? LLVM::AtomicOrdering::acquire
+                               : op.getOrder() == tile::Order::Release ? LLVM::AtomicOrdering::release
+                                                                       : LLVM::AtomicOrdering::acq_rel;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value value = get(op.getValue()), old;
+  if (op.getKind() == AtomicKind::Cas) {
+    auto failure = order == LLVM::AtomicOrdering::acq_rel || order == LLVM::AtomicOrdering::acquire ? LLVM::AtomicOrdering::acquire
+                                                                                                     : LLVM::AtomicOrdering::monotonic;
+    Value pair = LLVM::AtomicCmpXchgOp::create(b, place.pointer, get(op.getCompare()), value, order, failure);
+    old = LLVM::ExtractValueOp::create(b, pair, 0);
+  } else {
+    bool isFloat = isa<FloatType>(element);
+    LLVM::AtomicBinOp kind = LLVM::AtomicBinOp::xchg;
+    switch (op.getKind()) {
+    case AtomicKind::Add:
+      kind = isFloat ? LLVM::AtomicBinOp::fadd : LLVM::AtomicBinOp::add;
+      break;
+    case AtomicKind::Min:
+      kind = LLVM::AtomicBinOp::min;
+      break;
+    case AtomicKind::Max:
+      kind = LLVM::AtomicBinOp::max;
+      break;
+    case AtomicKind::And:
+      kind = LLVM::AtomicBinOp::_and;
+      break;
+    case AtomicKind::Or:
+      kind = LLVM::AtomicBinOp::_or;
+      break;
+    case AtomicKind::Xor:
+      kind = LLVM::AtomicBinOp::_xor;
+      break;
+    default:
+      break;
+    }
+    old = LLVM::AtomicRMWOp::create(b, kind, place.pointer, value, order);
+  }
+  scf::YieldOp::create(b, old);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(element)).getResult());
+  scalars[op.getResult()] = branch.getResult(0);
 }

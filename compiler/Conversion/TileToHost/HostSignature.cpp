@@ -100,6 +100,8 @@ LogicalResult HostLowering::createFunction() {
     if (isa<tile::ViewType>(wanted))
       continue;
     Value scalar = take(wanted);
+    if (stored(wanted) != wanted && !wanted.isInteger(1))
+      scalar = arith::BitcastOp::create(b, wanted, scalar);
     if (wanted.isInteger(1))
       scalar = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, scalar, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
     scalars[kernel.getArgument(i)] = scalar;
@@ -130,7 +132,7 @@ LogicalResult HostLowering::createFunction() {
   return success();
 }
 
-LogicalResult HostLowering::createCoordinates(Value program) {
+LogicalResult HostLowering::createCoordinates() {
   Value rest = program;
   for (auto [axis, attr] : llvm::enumerate(kernel.getGrid())) {
     auto dictionary = cast<DictionaryAttr>(attr);

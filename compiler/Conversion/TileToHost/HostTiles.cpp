@@ -5,6 +5,7 @@
 // results, along others one row of them.
 //
 #include "compiler/Conversion/TileToHost/Lowering.h"
+#include "compiler/Numerics/Arithmetic.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -69,91 +70,157 @@ Value HostLowering::identityOf(ReduceKind kind, Type element) {
   return arith::ConstantOp::create(b, IntegerAttr::get(element, value));
 }
 
+/// Partial results are kept in f32 for f16 and bf16, so that sums round once.
+static Type accumulatorOf(Type element) { return numerics::isNarrow(element) ? Type(Float32Type::get(element.getContext())) : element; }
+
+static Value finish(ImplicitLocOpBuilder &b, Value total, Type element) {
+  numerics::Arithmetic a(b, b.getLoc());
+  return numerics::convertElement(a, total, element, {.host = true});
+}
+
+static Value widened(ImplicitLocOpBuilder &b, Value x) {
+  numerics::Arithmetic a(b, b.getLoc());
+  return numerics::widenToF32(a, x);
+}
+
 void HostLowering::lowerReduce(tile::ReduceOp op) {
   RankedTensorType source = tileType(op.getSource()), result = tileType(op.getResult());
   ReduceKind kind = op.getKind();
-  Type element = source.getElementType();
-  int64_t axis = op.getAxis(), extent = source.getShape()[axis], rank = source.getRank();
+  Type element = source.getElementType(), accumulator = accumulatorOf(element);
+  int64_t axis = op.getAxis(), extent = source.getShape()[axis];
   int64_t begin = faults.reduceSkipsFirst && extent > 1 ? 1 : 0;
-  Value identity = identityOf(kind, element);
-  if (axis == rank - 1) {
-    Value out = result ? scratchPointer(allocate(result)) : Value();
-    constexpr int64_t kLanes = 16;
-    int64_t whole = begin ? 0 : extent / kLanes * kLanes;
-    auto partialType = RankedTensorType::get({kLanes}, element);
-    Value partial = scratchPointer(allocate(partialType));
-    Value scalar;
-    loopOver(source.getShape().drop_back(), [&](const Indices &outer) {
-      Indices at(outer);
-      at.push_back(Value());
-      loop(i64(0), i64(kLanes), 1, [&](Value lane) { storeScalar(identity, bufferElement(partial, partialType, {lane})); });
-      auto accumulate = [&](Value column, Value lane) {
-        at.back() = column;
-        Value place = bufferElement(partial, partialType, {lane});
-        storeScalar(combine(kind, loadScalar(element, place), elementOf(op.getSource(), at)), place);
-      };
-      if (whole)
-        loop(i64(0), i64(whole), kLanes, [&](Value first) {
-          loop(i64(0), i64(kLanes), 1, [&](Value lane) { accumulate(arith::AddIOp::create(b, first, lane), lane); });
-        });
-      if (whole < extent)
-        loop(i64(std::max(whole, begin)), i64(extent), 1, [&](Value column) { accumulate(column, arith::SubIOp::create(b, column, i64(whole)).getResult()); });
-      // 16 -> 1 in a fixed order.
-      Value total = loadScalar(element, bufferElement(partial, partialType, {i64(0)}));
-      for (int64_t lane = 1; lane < kLanes; ++lane)
-        total = combine(kind, total, loadScalar(element, bufferElement(partial, partialType, {i64(lane)})));
-      if (out)
-        storeScalar(total, bufferElement(out, result, outer));
-      else
-        scalar = total;
-    });
-    scalars[op.getResult()] = out ? out : scalar;
+  Value out = result ? scratchPointer(allocate(result)) : Value();
+  if (axis == source.getRank() - 1) {
+    reduceLastAxis(op, accumulator, out);
     return;
   }
-  Value out = scratchPointer(allocate(result));
-  loopOver(result.getShape(), [&](const Indices &at) { storeScalar(identity, bufferElement(out, result, at)); });
+  Value identity = identityOf(kind, accumulator);
+  RankedTensorType sums = RankedTensorType::get(result.getShape(), accumulator);
+  int64_t mark = scratchTop;
+  Value partial = accumulator == element ? out : scratchPointer(allocate(sums));
+  loopOver(result.getShape(), [&](const Indices &at) { storeScalar(identity, bufferElement(partial, sums, at)); });
   loop(i64(begin), i64(extent), 1, [&](Value along) {
     loopOver(result.getShape(), [&](const Indices &at) {
       Indices full(at);
       full.insert(full.begin() + axis, along);
-      Value place = bufferElement(out, result, at);
-      storeScalar(combine(kind, loadScalar(element, place), elementOf(op.getSource(), full)), place);
+      Value place = bufferElement(partial, sums, at);
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(b, elementOf(op.getSource(), full))), place);
     });
   });
+  if (partial != out)
+    loopOver(result.getShape(), [&](const Indices &at) {
+      storeScalar(finish(b, loadScalar(accumulator, bufferElement(partial, sums, at)), element), bufferElement(out, result, at));
+    });
+  scratchTop = mark;
   scalars[op.getResult()] = out;
 }
 
+void HostLowering::reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out) {
+  RankedTensorType source = tileType(op.getSource()), result = tileType(op.getResult());
+  ReduceKind kind = op.getKind();
+  Type element = source.getElementType();
+  int64_t extent = source.getShape().back(), begin = faults.reduceSkipsFirst && extent > 1 ? 1 : 0;
+  Value identity = identityOf(kind, accumulator);
+  constexpr int64_t kLanes = 16;
+  int64_t whole = begin ? 0 : extent / kLanes * kLanes;
+  // The rest takes part in the first lanes; more than that only where a fault is planted.
+  int64_t lanes = begin ? extent : std::min(kLanes, extent);
+  auto partialType = RankedTensorType::get({lanes}, accumulator);
+  int64_t mark = scratchTop;
+  Value partial = scratchPointer(allocate(partialType));
+  loopOver(source.getShape().drop_back(), [&](const Indices &outer) {
+    Indices at(outer);
+    at.push_back(Value());
+    loop(i64(0), i64(lanes), 1, [&](Value lane) { storeScalar(identity, bufferElement(partial, partialType, {lane})); });
+    auto accumulate = [&](Value column, Value lane) {
+      at.back() = column;
+      Value place = bufferElement(partial, partialType, {lane});
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(b, elementOf(op.getSource(), at))), place);
+    };
+    if (whole)
+      loop(i64(0), i64(whole), kLanes, [&](Value first) {
+        loop(i64(0), i64(kLanes), 1, [&](Value lane) { accumulate(arith::AddIOp::create(b, first, lane), lane); });
+      });
+    if (whole < extent)
+      loop(i64(std::max(whole, begin)), i64(extent), 1, [&](Value column) {
+        accumulate(column, arith::SubIOp::create(b, column, i64(whole)).getResult());
+      });
+    // To one, in a fixed order.
+    auto lane = [&](Value number) { return loadScalar(accumulator, bufferElement(partial, partialType, {number})); };
+    Value total = lane(i64(0));
+    for (int64_t number = 1; number < std::min(lanes, kLanes); ++number)
+      total = combine(kind, total, lane(i64(number)));
+    for (int64_t number = kLanes; number < lanes; ++number)
+      total = combine(kind, total, lane(i64(number)));
+    total = finish(b, total, element);
+    if (out)
+      storeScalar(total, bufferElement(out, result, outer));
+    else
+      scalars[op.getResult()] = total;
+  });
+  scratchTop = mark;
+  if (out)
+    scalars[op.getResult()] = out;
+}
+
+/// Whether the accumulator is carried by the loop around, used here only, and replaced by the result: then its buffer can be updated.
+bool HostLowering::updatesInPlace(tile::DotOp op) {
+  auto argument = dyn_cast<BlockArgument>(op.getAcc());
+  auto around = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!argument || !around || argument.getOwner() != around.getBody() || !argument.hasOneUse() || !op.getResult().hasOneUse() ||
+      faults.accumulatorIgnored || faults.carriedNotUpdated)
+    return false;
+  OpOperand &use = *op.getResult().getUses().begin();
+  return use.getOwner() == around.getBody()->getTerminator() && use.getOperandNumber() + 1 == argument.getArgNumber();
+}
+
 void HostLowering::lowerDot(tile::DotOp op) {
-  RankedTensorType aType = tileType(op.getA()), bType = tileType(op.getB()), cType = tileType(op.getResult());
+  RankedTensorType cType = tileType(op.getResult());
   Type acc = cType.getElementType();
-  int64_t rank = aType.getRank();
   auto widen = [&](Value x, bool isUnsigned) -> Value {
     if (x.getType() == acc)
       return x;
     if (isa<FloatType>(acc))
-      return arith::ExtFOp::create(b, acc, x);
+      return widened(b, x);
     return isUnsigned ? arith::ExtUIOp::create(b, acc, x).getResult() : arith::ExtSIOp::create(b, acc, x).getResult();
   };
+  bool inPlace = updatesInPlace(op);
+  Value out = inPlace ? get(op.getAcc()) : scratchPointer(allocate(cType));
   // What was widened to be packed is needed no longer than this product.
-  Value out = scratchPointer(allocate(cType));
   int64_t mark = scratchTop;
-  auto pack = [&](Value operand, RankedTensorType type, bool isUnsigned) {
-    auto packedType = RankedTensorType::get(type.getShape(), acc);
-    Value buffer = scratchPointer(allocate(packedType));
-    loopOver(type.getShape(), [&](const Indices &at) {
-      storeScalar(widen(elementOf(operand, at), isUnsigned), bufferElement(buffer, packedType, at));
-    });
-    return std::pair(buffer, packedType);
+  auto pack = [&](Value operand, bool isUnsigned) {
+    ArrayRef<int64_t> shape = tileType(operand).getShape();
+    auto packed = RankedTensorType::get(shape, acc);
+    if (Value buffer = scalars.lookup(operand); buffer && packed == operand.getType())
+      return buffer; // is packed already
+    Value buffer = scratchPointer(allocate(packed));
+    loopOver(shape, [&](const Indices &at) { storeScalar(widen(elementOf(operand, at), isUnsigned), bufferElement(buffer, packed, at)); });
+    return buffer;
   };
-  auto [aBuffer, aPacked] = pack(op.getA(), aType, op.getUnsignedA());
-  auto [bBuffer, bPacked] = pack(op.getB(), bType, op.getUnsignedB());
-  loopOver(cType.getShape(), [&](const Indices &at) {
-    Value start = faults.accumulatorIgnored ? arith::ConstantOp::create(b, b.getZeroAttr(acc)).getResult() : elementOf(op.getAcc(), at);
-    storeScalar(start, bufferElement(out, cType, at));
-  });
-  int64_t m = cType.getShape()[rank - 2], n = cType.getShape()[rank - 1], k = aType.getShape()[rank - 1];
+  Value left = pack(op.getA(), op.getUnsignedA()), right = pack(op.getB(), op.getUnsignedB());
+  if (!inPlace)
+    loopOver(cType.getShape(), [&](const Indices &at) {
+      Value start = faults.accumulatorIgnored ? arith::ConstantOp::create(b, b.getZeroAttr(acc)).getResult() : elementOf(op.getAcc(), at);
+      storeScalar(start, bufferElement(out, cType, at));
+    });
+  multiply(op, left, right, out);
+  scratchTop = mark;
+  scalars[op.getResult()] = out;
+}
+
+/// out += left @ right, all row-major and of the accumulator's type.
+void HostLowering::multiply(tile::DotOp op, Value left, Value right, Value out) {
+  RankedTensorType cType = tileType(op.getResult());
+  Type acc = cType.getElementType();
+  auto aType = RankedTensorType::get(tileType(op.getA()).getShape(), acc), bType = RankedTensorType::get(tileType(op.getB()).getShape(), acc);
+  int64_t rank = cType.getRank(), m = cType.getShape()[rank - 2], n = cType.getShape()[rank - 1], k = aType.getShape()[rank - 1];
   if (faults.lastDepthDropped && k > 1)
     --k;
+  auto add = [&](Value x, Value y, Value sum) -> Value {
+    if (isa<FloatType>(acc))
+      return math::FmaOp::create(b, x, y, sum);
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
+  };
   loopOver(cType.getShape().drop_back(2), [&](const Indices &batch) {
     auto at = [&](Value x, Value y) {
       Indices indices(batch);
@@ -161,20 +228,28 @@ void HostLowering::lowerDot(tile::DotOp op) {
       indices.push_back(y);
       return indices;
     };
-    loop(i64(0), i64(m), 1, [&](Value i) {
-      loop(i64(0), i64(k), 1, [&](Value z) {
-        Value left = loadScalar(acc, bufferElement(aBuffer, aPacked, at(i, z)));
-        loop(i64(0), i64(n), 1, [&](Value j) {
-          Value right = loadScalar(acc, bufferElement(bBuffer, bPacked, at(z, j)));
-          Value place = bufferElement(out, cType, at(i, j));
-          Value sum = loadScalar(acc, place);
-          storeScalar(isa<FloatType>(acc) ? math::FmaOp::create(b, left, right, sum).getResult()
-                                          : arith::AddIOp::create(b, sum, arith::MulIOp::create(b, left, right)).getResult(),
-                      place);
-        });
+    // Steps of k that share one pass over the row of sums; each sum still takes them in order.
+    auto steps = [&](Value i, Value z, int64_t count) {
+      SmallVector<Value> rows, factors;
+      for (int64_t s = 0; s < count; ++s) {
+        rows.push_back(arith::AddIOp::create(b, z, i64(s)));
+        factors.push_back(loadScalar(acc, bufferElement(left, aType, at(i, rows.back()))));
+      }
+      loop(i64(0), i64(n), 1, [&](Value j) {
+        Value place = bufferElement(out, cType, at(i, j));
+        Value sum = loadScalar(acc, place);
+        for (auto [row, factor] : llvm::zip(rows, factors))
+          sum = add(factor, loadScalar(acc, bufferElement(right, bType, at(row, j))), sum);
+        storeScalar(sum, place);
       });
+    };
+    constexpr int64_t kSteps = 8;
+    int64_t whole = k / kSteps * kSteps;
+    loop(i64(0), i64(m), 1, [&](Value i) {
+      if (whole)
+        loop(i64(0), i64(whole), kSteps, [&](Value z) { steps(i, z, kSteps); });
+      if (whole < k)
+        loop(i64(whole), i64(k), 1, [&](Value z) { steps(i, z, 1); });
     });
   });
-  scratchTop = mark;
-  scalars[op.getResult()] = out;
 }

@@ -4,9 +4,11 @@
 // read from memory, reduced, multiplied or carried by control flow is in a buffer; chains of elementwise ops that end in one consumer
 // are recipes, evaluated in that consumer's loop.  `planTiles` decides; files by op group:
 //
-//     HostLowering.cpp   signature, program loop, control flow, recipes
-//     HostMemory.cpp     views, loads and stores
-//     HostTiles.cpp      reductions and products
+//     HostLowering.cpp      the walk, recipes
+//     HostSignature.cpp     arguments, coordinates, launch expressions
+//     HostControlFlow.cpp   loops, branches, assertions
+//     HostMemory.cpp        views, loads and stores
+//     HostTiles.cpp         reductions and products
 //
 #ifndef TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
 #define TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
@@ -31,6 +33,18 @@ struct HostFaults {
   static llvm::ArrayRef<llvm::StringRef> names();
 };
 
+/// The most scratch that a thread may need: far more than a cache holds, and offsets stay small.
+inline constexpr int64_t kMaxScratchBytes = int64_t(1) << 30;
+
+/// The type of a tile; null for a scalar.
+inline mlir::RankedTensorType tileType(mlir::Value value) { return llvm::dyn_cast<mlir::RankedTensorType>(value.getType()); }
+/// The type of an element in memory: bool and the fp8 formats are bytes.
+inline mlir::Type stored(mlir::Type element) {
+  bool isByte = element.isInteger(1) || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+  return isByte ? mlir::Type(mlir::IntegerType::get(element.getContext(), 8)) : element;
+}
+inline int64_t bytesOf(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+
 /// One dimension of a view: element e is at root index offset + e and exists iff low <= offset + e < high.
 struct HostViewDim {
   mlir::Value stride, offset, low, high; ///< i64; offset and low may be null: 0
@@ -53,25 +67,35 @@ private:
   using Type = mlir::Type;
   using Indices = llvm::SmallVector<Value>;
 
+  // HostSignature.cpp
+  mlir::LogicalResult createFunction();
+  mlir::LogicalResult createCoordinates();
+  Value emitTree(const struct Expr &expression);
+  Value emitExpression(mlir::Attribute text);
+
   // HostLowering.cpp
   void planTiles();
-  mlir::LogicalResult createFunction();
-  mlir::LogicalResult createCoordinates(Value program);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  Value elementOf(Value tile, const Indices &indices);
+  Value recipeElement(mlir::Operation *op, const Indices &indices);
+  void materialize(Value tile, Value pointer);
+  mlir::LogicalResult writeConstant(mlir::arith::ConstantOp constant, Value pointer);
+
+  // HostControlFlow.cpp
   void lowerAssert(tile::AssertOp op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp loop);
-  Value elementOf(Value tile, const Indices &indices);
-  Value recipeElement(mlir::Operation *op, const Indices &indices);
-  void materialize(Value tile, Value pointer);
+  void copyTile(Value from, Value to, Type tileType);
 
   // HostMemory.cpp
   void lowerSubview(tile::SubviewOp op);
   Value dimExtent(tile::DimOp op);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
+  void lowerAccumulate(tile::AccumulateOp op);
+  void lowerAtomic(tile::AtomicOp op);
   Value insideElement(tile::InsideOp op, const Indices &indices);
   /// Root indices of one element of a slice, and whether it is inside.
   struct Place {
@@ -92,14 +116,14 @@ private:
   // HostTiles.cpp
   void lowerReduce(tile::ReduceOp op);
   void lowerDot(tile::DotOp op);
+  void reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out);
   Value combine(tile::ReduceKind kind, Value x, Value y);
+  bool updatesInPlace(tile::DotOp op);
+  void multiply(tile::DotOp op, Value a, Value b, Value out);
   Value identityOf(tile::ReduceKind kind, Type element);
 
   // Building blocks
   Value i64(int64_t value);
-  Value constantOf(Type type, double value);
-  Value emitTree(const struct Expr &expression);
-  Value emitExpression(mlir::Attribute text);
   void loop(Value low, Value high, int64_t step, llvm::function_ref<void(Value)> body);
   void loopOver(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(const Indices &)> body);
   int64_t allocate(Type tileType);

@@ -11,6 +11,9 @@ namespace tessera {
 /// On the function of a kernel: bytes of scratch a thread needs.
 inline constexpr llvm::StringLiteral kScratchBytesAttr = "tile.scratch_bytes";
 
+/// On a `tile.assert`: its number in KernelInfo::assertions, from 1.
+inline constexpr llvm::StringLiteral kAssertionAttr = "tile.assertion";
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/Conversion/TileToHost/Passes.h.inc"
