@@ -252,6 +252,58 @@ void Emitter::store(const Slice &slice, const Value &value, At at) {
     tile::StoreOp::create(builder, loc(at), stored.ssa, view.value, slice.indices, slice.widths, slice.steps);
 }
 
+void Emitter::accumulateInto(const Slice &slice, const Value &value, At at) {
+  const View &view = slice.view;
+  if (value.isPoison())
+    return;
+  bool isWide = bitsOf(view.dtype) >= 32;
+  if (!isWide) {
+    error(at, "T0314",
+          fmt::format("'accum' adds up f32, f64 and integers of 32 and 64 bits, found '{}' of {}", view.param,
+                      nameOf(view.dtype)),
+          "accumulate in f32 and convert in another kernel");
+    return;
+  }
+  if (value.isData() && value.shape().size() > slice.shape.size()) {
+    error(at, "T0310",
+          fmt::format("a slice of {} is assigned {}", countOf(slice.shape.size(), "dimension"), describe(value)), "");
+    return;
+  }
+  Value added = value.isData() ? broadcast(widen(value, view.dtype, at), slice.shape, slice.origins, at)
+                               : full(value, view.dtype, {slice.shape, slice.origins}, at);
+  if (!added.isPoison())
+    tile::AccumulateOp::create(builder, loc(at), added.ssa, view.value, slice.indices, slice.widths, slice.steps);
+}
+
+Value Emitter::atomic(tile::AtomicKind kind, tile::Order order, const Slice &slice, const Value &value,
+                      const Value *compare, At at) {
+  const View &view = slice.view;
+  if (!slice.shape.empty())
+    return error(at, "T0225",
+                 "atomics on tiles are part of the language, but this version compiles those on one element",
+                 "write one index for each dimension");
+  if (view.mode != ParamMode::InOut)
+    return error(at, "T0314",
+                 fmt::format("'{}' is '{}', and an atomic reads and writes", view.param, spelling(view.mode)),
+                 "declare it 'inout'");
+  using K = tile::AtomicKind;
+  bool isInt = isInteger(view.dtype) && bitsOf(view.dtype) >= 32;
+  bool ordersUnsigned = isUnsignedInteger(view.dtype) && (kind == K::Min || kind == K::Max);
+  bool fits = (isInt && !ordersUnsigned) || (view.dtype == DType::F32 && (kind == K::Add || kind == K::Exchange));
+  if (!fits)
+    return error(at, "T0225", fmt::format("this version has no such atomic on {}", nameOf(view.dtype)),
+                 "use i32 or i64");
+  Value operand = widen(value, view.dtype, at), other = compare ? widen(*compare, view.dtype, at) : Value::nothing();
+  if (operand.isPoison() || other.isPoison())
+    return Value::poison();
+  if (!operand.isScalar() || (compare && !other.isScalar()))
+    return error(at, "T0212", fmt::format("an atomic on one element takes a scalar, found {}", describe(value)), "");
+  auto op = tile::AtomicOp::create(builder, loc(at), elementType(context, view.dtype), kind, operand.ssa,
+                                   compare ? other.ssa : mlir::Value(), view.value, slice.indices, slice.widths,
+                                   slice.steps, order);
+  return Value::data(op, view.dtype);
+}
+
 Value Emitter::inside(const Slice &slice, At at) {
   auto op = tile::InsideOp::create(builder, loc(at), typeOf(DType::Bool, slice.shape), slice.view.value, slice.indices,
                                    slice.widths, slice.steps);

@@ -16,6 +16,10 @@
 namespace tessera::tile {
 enum class ReduceKind : uint32_t;
 enum class Precision : uint32_t;
+enum class AtomicKind : uint32_t;
+enum class Order : uint32_t;
+enum class AtomicKind : uint32_t;
+enum class Order : uint32_t;
 } // namespace tessera::tile
 
 namespace tessera::frontend {
@@ -156,6 +160,11 @@ public:
   Value load(const Slice &slice, const Value *pad, At at);
   void store(const Slice &slice, const Value &value, At at);
   Value inside(const Slice &slice, At at);
+  /// `c[...] += value` of an `accum` parameter.
+  void accumulateInto(const Slice &slice, const Value &value, At at);
+  /// One atomic on one element; gives what stood there.  `compare` for cas only.
+  Value atomic(tile::AtomicKind kind, tile::Order order, const Slice &slice, const Value &value, const Value *compare,
+               At at);
   /// `t[:, None]`, `t[0]`: indices of a tile.
   Value indexTile(const Value &tile, llvm::ArrayRef<Index> indices, At at);
 

@@ -85,7 +85,9 @@ std::optional<Value> Specializer::evalSpecialCall(const std::string &name, const
     return evalAssert(call);
   if (name == "inside")
     return evalInside(call);
-  if (name.starts_with("atomic_") || name == "print" || name == "assume")
+  if (name.starts_with("atomic_"))
+    return evalAtomic(name, call);
+  if (name == "print" || name == "assume")
     return error(at(call.range), "T0225",
                  fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
   return std::nullopt;
@@ -146,6 +148,45 @@ Value Specializer::evalInside(const ast::CallExpr &call) {
                  "");
   std::optional<Slice> part = evalPlace(*call.arguments[0].value, "'inside'");
   return part ? inside(*part, place) : Value::poison();
+}
+
+/// `atomic_add(x[i], v, order = acq_rel)`, `atomic_cas(x[i], compare, v)`.  Relaxed when no order is written.
+Value Specializer::evalAtomic(const std::string &name, const ast::CallExpr &call) {
+  using K = tile::AtomicKind;
+  static constexpr std::pair<const char *, K> kKinds[] = {
+      {"atomic_add", K::Add}, {"atomic_min", K::Min}, {"atomic_max", K::Max},           {"atomic_and", K::And},
+      {"atomic_or", K::Or},   {"atomic_xor", K::Xor}, {"atomic_exchange", K::Exchange}, {"atomic_cas", K::Cas}};
+  using O = tile::Order;
+  static constexpr std::pair<const char *, O> kOrders[] = {
+      {"relaxed", O::Relaxed}, {"acquire", O::Acquire}, {"release", O::Release}, {"acq_rel", O::AcqRel}};
+  At place = at(call.range);
+  const auto *kind = llvm::find_if(kKinds, [&](auto entry) { return name == entry.first; });
+  if (kind == std::end(kKinds))
+    return error(at(call.callee->range), "T0219", fmt::format("the name '{}' is not known here", name), "");
+  O order = O::Relaxed;
+  std::vector<const ast::Argument *> plain;
+  for (const ast::Argument &argument : call.arguments) {
+    if (argument.name != "order") {
+      plain.push_back(&argument);
+      continue;
+    }
+    bool isName = argument.value->kind == ast::Expr::Kind::Name;
+    const auto *found = llvm::find_if(
+        kOrders, [&](auto entry) { return isName && argument.value->as<ast::NameExpr>().name == entry.first; });
+    if (found == std::end(kOrders))
+      return error(at(argument.value->range), "T0218", "'order' is relaxed, acquire, release or acq_rel", "");
+    order = found->second;
+  }
+  size_t wanted = kind->second == K::Cas ? 3 : 2;
+  if (plain.size() != wanted)
+    return error(place, "T0220",
+                 fmt::format("'{}' takes {}, found {}", name, countOf(wanted, "argument"), plain.size()), "");
+  std::optional<Slice> part = evalPlace(*plain[0]->value, "an atomic");
+  Value value = eval(*plain.back()->value);
+  Value compare = wanted == 3 ? eval(*plain[1]->value) : Value::nothing();
+  if (!part || value.isPoison() || compare.isPoison())
+    return Value::poison();
+  return atomic(kind->second, order, *part, value, wanted == 3 ? &compare : nullptr, place);
 }
 
 //===----------------------------------------------------------------------===//

@@ -365,7 +365,9 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
     return;
   }
   Value value = eval(expr);
-  if (!value.isPoison() && value.kind != Value::Kind::Nothing)
+  // An atomic acts; what it gives may be ignored.
+  bool acts = value.isData() && isa_and_nonnull<tile::AtomicOp>(value.ssa.getDefiningOp());
+  if (!value.isPoison() && !acts && value.kind != Value::Kind::Nothing)
     error(place, "T0215", fmt::format("nobody uses this value, {}", describe(value)),
           "name it with let, or end the line before with its operator");
 }
@@ -515,12 +517,10 @@ void Specializer::assignSlice(const ast::IndexExpr &target, std::optional<Operat
   }
   if (part->view.mode == ParamMode::Accum) {
     Value added = eval(*expr);
-    if (added.isPoison())
-      return;
-    if (*op != Operator::Add)
+    if (*op != Operator::Add && !added.isPoison())
       error(place, "T0314", fmt::format("'{}' is 'accum' and takes only +=", part->view.param), "");
     else
-      error(place, "T0225", "+= on 'accum' is part of the language, but this version does not compile it yet", "");
+      accumulateInto(*part, added, place);
     return;
   }
   if (part->hasIndexTiles) {

@@ -144,6 +144,11 @@ const std::vector<Case> &cases() {
     {"T0228", 4, 15, "'n' has a meaning here already", inKernel("  let p = fn (n) => n + 1\n"), {}},
     {"T0219", 2, 25, "the name 'r' is not known here", "kernel k(x: in i32[N])\n  grid (r in 0..N, s in r..N)\n{\n  let p = x[r]\n}\n", {}},
     {"T0222", 2, 9, "the constant 'u' is defined by itself", "let u = v + 1\nlet v = u\nkernel k(x: inout i64[N])\n  grid (r in 0..N)\n{\n  x[r] = u\n}\n", {}},
+    {"T0314", 4, 3, "'c' is 'accum' and takes only +=", inKernel("  c[r] -= 1.0\n"), {}},
+    {"T0314", 4, 11, "'y' is 'out', and an atomic reads and writes", inKernel("  let p = atomic_add(y[r, 0], 1.0)\n"), {}},
+    {"T0218", 4, 41, "'order' is relaxed, acquire, release or acq_rel", inKernel("  let p = atomic_add(z[r], 1.0, order = sometimes)\n"), {}},
+    {"T0220", 4, 11, "'atomic_cas' takes 3 arguments, found 2", inKernel("  let p = atomic_cas(z[r], 1.0)\n"), {}},
+    {"T0225", 4, 11, "atomics on tiles are part of the language, but this version compiles those on one element", inKernel("  let p = atomic_add(z[r +: W], 1.0)\n"), {}},
     {"T0219", 4, 11, "the name 'zz' is not known here", inKernel("  let p = zz\n  let t = p + 1\n  z[r +: W] = t @ p\n"), {}},
   };
   // clang-format on
