@@ -61,6 +61,7 @@ public:
   Compilation(const CompileOptions &options, CompileResult &result)
       : options(options), result(result), context(makeRegistry(), MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
+    context.printOpOnDiagnostic(false); // the reader knows the source, not the IR
     handler = context.getDiagEngine().registerHandler([this](mlir::Diagnostic &diagnostic) {
       record(diagnostic);
       return success();

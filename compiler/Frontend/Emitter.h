@@ -18,8 +18,6 @@ enum class ReduceKind : uint32_t;
 enum class Precision : uint32_t;
 enum class AtomicKind : uint32_t;
 enum class Order : uint32_t;
-enum class AtomicKind : uint32_t;
-enum class Order : uint32_t;
 } // namespace tessera::tile
 
 namespace tessera::frontend {

@@ -48,6 +48,47 @@ Dist broadcastSource(const Dist &result, RankedTensorType source, RankedTensorTy
   return layout;
 }
 
+/// What a slice needs of the index tile `index` when its elements are held as `layout`.
+Dist indexLayout(const Dist &layout, ValueRange indices, ArrayRef<int64_t> widths, Value index) {
+  int64_t tileRank = 0, first = -1, position = 0;
+  for (auto [other, width] : llvm::zip(indices, widths)) {
+    if (width < 0) {
+      tileRank = std::max(tileRank, tileType(other).getRank());
+      first = first < 0 ? position : first;
+    }
+    position += width > 0;
+  }
+  RankedTensorType type = tileType(index);
+  int64_t own = first + tileRank - type.getRank();
+  Dist result = layout;
+  for (int64_t d = layout.rank() - 1; d >= 0; --d) {
+    if (d < own || d >= own + type.getRank())
+      result = sliceLayout(result, d);
+    else if (type.getShape()[d - own] == 1)
+      result = restrictLayout(result, d);
+  }
+  return result;
+}
+
+/// The tile that a slice moves (or tells about), with the indices of the slice; null for other ops.
+Value slicedTile(Operation *op, SmallVectorImpl<OpOperand *> &indices, ArrayRef<int64_t> &widths) {
+  auto take = [&](auto slice, Value value) {
+    for (OpOperand &index : slice.getIndicesMutable())
+      indices.push_back(&index);
+    widths = slice.getWidths();
+    return tileType(value) ? value : Value();
+  };
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return take(load, load.getResult());
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return take(store, store.getValue());
+  if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
+    return take(accumulate, accumulate.getValue());
+  if (auto inside = dyn_cast<tile::InsideOp>(op))
+    return take(inside, inside.getResult());
+  return {};
+}
+
 /// The layout that a product computes in.
 Dist productLayout(DotOp dot) {
   ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape(), warps = dot.getWarps();
@@ -206,6 +247,20 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
           const Dist *result = layoutFor(broadcast.getResult());
           if (result && !layoutFor(broadcast.getSource()))
             changed |= decide(broadcast.getSource(), broadcastSource(Dist(*result), type, tileType(broadcast.getResult())));
+        } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
+          SmallVector<OpOperand *> indices;
+          ArrayRef<int64_t> widths;
+          Value tile = slicedTile(op, indices, widths);
+          const Dist *layout = tile ? layoutFor(tile) : nullptr;
+          if (!layout)
+            return;
+          Dist own = *layout;
+          SmallVector<Value> values;
+          for (OpOperand *index : indices)
+            values.push_back(index->get());
+          for (Value index : values)
+            if (tileType(index) && !layoutFor(index))
+              changed |= decide(index, indexLayout(own, values, widths, index));
         } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
           const Dist *source = layoutFor(permute.getSource()), *result = layoutFor(permute.getResult());
           if (source && !result)
@@ -257,6 +312,8 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
         note(load.getResult(), load.getView());
       else if (auto store = dyn_cast<tile::StoreOp>(op))
         note(store.getValue(), store.getView());
+      else if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
+        note(accumulate.getValue(), accumulate.getView());
     });
     SmallVector<Value> order(values);
     llvm::stable_sort(order, [&](Value a, Value b) {
@@ -325,6 +382,19 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
           broadcast.getSourceMutable().assign(
               convert(builder, loc, broadcast.getSource(),
                       broadcastSource(layoutOf(broadcast.getResult().getType()), type, tileType(broadcast.getResult()))));
+      } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
+        SmallVector<OpOperand *> indices;
+        ArrayRef<int64_t> widths;
+        Value tile = slicedTile(op, indices, widths);
+        if (!tile)
+          continue;
+        SmallVector<Value> values;
+        for (OpOperand *index : indices)
+          values.push_back(index->get());
+        Dist layout = layoutOf(tile.getType());
+        for (OpOperand *index : indices)
+          if (tileType(index->get()))
+            index->set(convert(builder, loc, index->get(), indexLayout(layout, values, widths, index->get())));
       } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
         convertResult(op, permuteLayout(layoutOf(permute.getSource().getType()), permute.getOrder()));
       } else if (auto dot = dyn_cast<DotOp>(op)) {

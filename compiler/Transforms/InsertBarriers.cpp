@@ -125,6 +125,10 @@ struct InsertBarriers final : public tessera::impl::InsertBarriersPassBase<Inser
       access(op, state, {shared(exchange.getBuffer(), true)});
       state.pending.clear();
       state.add(state.pending, shared(exchange.getBuffer(), false));
+    } else if (auto atomic = dyn_cast<AtomicOp>(op)) {
+      // Starts with a barrier of its own; after its second one only the read of the scratch is pending.
+      state.pending.clear();
+      state.add(state.pending, shared(atomic.getBuffer(), false));
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       SmallVector<Access> accesses;
       for (Value operand : {dot.getA(), dot.getB()})

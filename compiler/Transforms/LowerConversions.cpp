@@ -29,6 +29,16 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
         reshapeThroughShared(reshape);
     });
     getOperation().walk([&](tile::ReduceOp reduce) { addExchange(reduce); });
+    getOperation().walk([&](tile::AtomicOp atomic) { addScratch(atomic); });
+  }
+
+  static void addScratch(tile::AtomicOp atomic) {
+    OpBuilder builder(atomic);
+    Value buffer = scratch(builder, atomic.getLoc(), {1, 1}, atomic.getResult().getType());
+    auto lowered = AtomicOp::create(builder, atomic.getLoc(), atomic.getResult().getType(), atomic.getKind(), atomic.getValue(), atomic.getCompare(),
+                                    atomic.getView(), atomic.getIndices(), atomic.getWidths(), atomic.getSteps(), atomic.getOrder(), buffer);
+    atomic.getResult().replaceAllUsesWith(lowered.getResult());
+    atomic.erase();
   }
 
   static Value scratch(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element) {

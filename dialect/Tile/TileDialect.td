@@ -62,6 +62,23 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines", [
 }
 def Tile_ReduceKindAttr : EnumAttr<Tile_Dialect, Tile_ReduceKind, "reduce_kind">;
 
+def Tile_AtomicKind : I32EnumAttr<"AtomicKind", "what an atomic does", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Min", 1, "min">, I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"And", 3, "and">,
+    I32EnumAttrCase<"Or", 4, "or">, I32EnumAttrCase<"Xor", 5, "xor">, I32EnumAttrCase<"Exchange", 6, "exchange">,
+    I32EnumAttrCase<"Cas", 7, "cas">]> {
+  let cppNamespace = "::tessera::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_AtomicKindAttr : EnumAttr<Tile_Dialect, Tile_AtomicKind, "atomic_kind">;
+
+def Tile_Order : I32EnumAttr<"Order", "what an atomic orders", [
+    I32EnumAttrCase<"Relaxed", 0, "relaxed">, I32EnumAttrCase<"Acquire", 1, "acquire">, I32EnumAttrCase<"Release", 2, "release">,
+    I32EnumAttrCase<"AcqRel", 3, "acq_rel">]> {
+  let cppNamespace = "::tessera::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_OrderAttr : EnumAttr<Tile_Dialect, Tile_Order, "order">;
+
 def Tile_Precision : I32EnumAttr<"Precision", "how a product of f32 may be computed", [
     I32EnumAttrCase<"Exact", 0, "exact">, I32EnumAttrCase<"Tf32", 1, "tf32">, I32EnumAttrCase<"Fast", 2, "fast">]> {
   let cppNamespace = "::tessera::tile";

@@ -143,6 +143,35 @@ def Tile_StoreOp : Tile_SliceOp<"store", [DeclareOpInterfaceMethods<MemoryEffect
   }];
 }
 
+def Tile_AccumulateOp : Tile_SliceOp<"accumulate", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Add a tile to a slice of an `accum` view: the sums of all programs add up";
+  let description = [{
+    Elements outside are dropped; duplicate targets add up.  The order of the additions is free.
+    Rules: accumulate_c1 `value` is the slice's shape (a scalar when it has none) of the view's element type; accumulate_c2 the view is of mode `accum`;
+    accumulate_c3 the element type is f32, f64, i32 or i64.
+  }];
+  let arguments = (ins Tile_Value:$value, Tile_ViewType:$view, Variadic<Tile_Index>:$indices, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
+  let assemblyFormat = [{
+    $value `,` $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+  }];
+}
+
+def Tile_AtomicOp : Tile_SliceOp<"atomic", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Read, combine and write one element at once; the result is what stood there before";
+  let description = [{
+    `order` is one of relaxed, acquire, release and acq_rel, at the scope of the device: release publishes all earlier stores of the program, acquire shows what others
+    released to all its later loads.  Outside the view nothing happens and the result is 0.  Done once for the program.
+    Rules: atomic_c1 the slice is a scalar, `value` and the result are of the view's element type; atomic_c2 the view is of mode `inout`; atomic_c3 the
+    element type is f32 (add, exchange), i32 or i64; atomic_c4 `compare` is given exactly for `cas`.
+  }];
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Scalar:$value, Optional<Tile_Scalar>:$compare, Tile_ViewType:$view, Variadic<Tile_Index>:$indices,
+      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order);
+  let results = (outs Tile_Scalar:$result);
+  let assemblyFormat = [{
+    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) `[` type($indices) `]` `->` type($result)
+  }];
+}
+
 def Tile_InsideOp : Tile_SliceOp<"inside", [Pure]> {
   let summary = "Which elements of a slice lie inside its view";
   let description = "Rule inside_c1: the result is the slice's shape (a scalar when it has none) of i1.";

@@ -173,6 +173,49 @@ void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
   effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable(), GlobalMemory::get());
 }
 
+LogicalResult AccumulateOp::verify() {
+  auto view = cast<ViewType>(getView().getType());
+  if (failed(verifySlice(*this, view, getIndices(), getWidths(), getSteps())))
+    return failure();
+  SmallVector<int64_t> shape = getSliceShape();
+  Type element = view.getElementType();
+  if (!isSliceType(getValue().getType(), shape, element))
+    return emitOpError() << "accumulate_c1: expected a value of " << describeSlice(shape, element) << ", got "
+                         << getValue().getType();
+  if (StringRef mode = modeOf(getView()); !mode.empty() && mode != "accum")
+    return emitOpError() << "accumulate_c2: expected a view of mode 'accum', got one of mode '" << mode << "'";
+  if (!element.isF32() && !element.isF64() && !element.isInteger(32) && !element.isInteger(64))
+    return emitOpError() << "accumulate_c3: expected f32, f64, i32 or i64, got " << element;
+  return success();
+}
+
+void AccumulateOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable(), GlobalMemory::get());
+}
+
+LogicalResult AtomicOp::verify() {
+  auto view = cast<ViewType>(getView().getType());
+  if (failed(verifySlice(*this, view, getIndices(), getWidths(), getSteps())))
+    return failure();
+  Type element = view.getElementType();
+  if (!getSliceShape().empty() || getValue().getType() != element || getResult().getType() != element)
+    return emitOpError() << "atomic_c1: expected a scalar slice, and value and result of " << element << ", got "
+                         << getValue().getType() << " and " << getResult().getType();
+  if (StringRef mode = modeOf(getView()); !mode.empty() && mode != "inout")
+    return emitOpError() << "atomic_c2: expected a view of mode 'inout', got one of mode '" << mode << "'";
+  bool floatFits = element.isF32() && (getKind() == AtomicKind::Add || getKind() == AtomicKind::Exchange);
+  if (!floatFits && !element.isInteger(32) && !element.isInteger(64))
+    return emitOpError() << "atomic_c3: expected i32, i64, or f32 for add and exchange, got " << element;
+  if (bool(getCompare()) != (getKind() == AtomicKind::Cas) || (getCompare() && getCompare().getType() != element))
+    return emitOpError() << "atomic_c4: expected a value of " << element << " to compare with exactly for 'cas'";
+  return success();
+}
+
+void AtomicOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getViewMutable(), GlobalMemory::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable(), GlobalMemory::get());
+}
+
 LogicalResult InsideOp::verify() {
   auto view = cast<ViewType>(getView().getType());
   if (failed(verifySlice(*this, view, getIndices(), getWidths(), getSteps())))

@@ -176,6 +176,17 @@ def TileGPU_ExchangeOp : TileGPU_Op<"exchange"> {
   let assemblyFormat = "$kind $value `,` $buffer `warps` $warp_mask attr-dict `:` type($value) `,` type($buffer) `->` type($result)";
 }
 
+def TileGPU_AtomicOp : TileGPU_Op<"atomic", [AttrSizedOperandSegments]> {
+  let summary = "tile.atomic with the scratch that hands its result to all threads";
+  let description = "Contains the barriers it needs before and after.  The rules are those of tile.atomic.";
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Scalar:$value, Optional<Tile_Scalar>:$compare, Tile_ViewType:$view, Variadic<I64>:$indices,
+      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order, TileGPU_BufferType:$buffer);
+  let results = (outs Tile_Scalar:$result);
+  let assemblyFormat = [{
+    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order `through` $buffer attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) `,` type($buffer) `->` type($result)
+  }];
+}
+
 def TileGPU_Operand : AnyTypeOf<[TileGPU_BufferType, Tile_Tile]>;
 
 def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead]>]> {

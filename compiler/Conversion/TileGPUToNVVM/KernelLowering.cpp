@@ -488,6 +488,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       .Case<tile::LoadOp>([&](auto o) { return lowerLoad(o); })
       .Case<tile::StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<tile::InsideOp>([&](auto o) { return lowerInside(o); })
+      .Case<tile::AccumulateOp>([&](auto o) { return lowerAccumulate(o); })
+      .Case<AtomicOp>([&](auto o) { return lowerAtomic(o); })
       .Case<tile::DimOp>([&](auto o) {
         values[o.getResult()] = dimExtent(o);
         return success();

@@ -23,6 +23,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <map>
+
 namespace tessera {
 
 /// A tensor parameter as the kernel sees it.
@@ -96,6 +98,8 @@ private:
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   mlir::LogicalResult lowerInside(tile::InsideOp op);
+  mlir::LogicalResult lowerAccumulate(tile::AccumulateOp op);
+  mlir::LogicalResult lowerAtomic(tile_gpu::AtomicOp op);
   Value dimExtent(tile::DimOp op);
 
   /// How the elements of one slice are reached under one layout.  Built by `planAccess`.
@@ -109,6 +113,17 @@ private:
     int64_t vector = 1;                          ///< elements of one access along `vectorDim`
     int64_t vectorDim = -1;
     llvm::DenseMap<std::pair<int64_t, int64_t>, Value> predicateOf, addressOf; ///< memo by (dimension, offset)
+    /// One index tile: the element at a register of the slice is a register of this vector.
+    struct Gather {
+      Value vector, offset, low, high, stride;    ///< vector of i64; the others i64, offset and low may be null; stride in bytes
+      Dist layout;
+      std::map<llvm::SmallVector<int64_t>, int64_t> registerAt;
+      int64_t firstDim = 0;                       ///< tile dimension of the index tile's first
+      llvm::SmallVector<int64_t> shape;           ///< of the index tile; 1 stretches
+      llvm::DenseMap<int64_t, Value> insideOf, bytesOf; ///< memo by register
+    };
+    std::vector<Gather> gathers;
+    int64_t registerOf(const Gather &gather, llvm::ArrayRef<int64_t> offset) const;
   };
   mlir::FailureOr<Access> planAccess(mlir::Operation *op, Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths,
                                      llvm::ArrayRef<int64_t> steps, const Dist &layout, llvm::ArrayRef<int64_t> shape,

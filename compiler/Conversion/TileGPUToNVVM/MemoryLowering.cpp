@@ -13,12 +13,19 @@ using namespace mlir;
 using namespace tessera;
 using namespace tessera::tile_gpu;
 
-/// Steps of the tile dimensions of a slice.
-static SmallVector<int64_t> widthSteps(ArrayRef<int64_t> widths, ArrayRef<int64_t> steps) {
+/// Steps of the tile dimensions of a slice of rank `rank`; 1 for those of index tiles.
+static SmallVector<int64_t> tileSteps(ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps, size_t rank) {
+  size_t ranges = llvm::count_if(widths, [](int64_t width) { return width > 0; });
   SmallVector<int64_t> result;
-  for (auto [width, step] : llvm::zip(widths, steps))
-    if (width > 0)
+  bool placed = false;
+  for (auto [width, step] : llvm::zip(widths, steps)) {
+    if (width > 0) {
       result.push_back(step);
+    } else if (width < 0 && !placed) {
+      result.append(rank - ranges, 1);
+      placed = true;
+    }
+  }
   return result;
 }
 
@@ -109,12 +116,45 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
   int64_t vector = 16 / param.elementBytes;
   vector = std::min({vector, view.pointerDivisor, std::max<int64_t>(1, param.align / param.elementBytes)});
   Value bytes; // of the thread's first element from the pointer
-  int64_t position = 0;
+  int64_t position = 0, tileRank = 0, tilePosition = -1;
+  for (auto [index, width] : llvm::zip(indices, widths))
+    if (width < 0)
+      tileRank = std::max(tileRank, cast<RankedTensorType>(index.getType()).getRank());
   for (auto [d, width] : llvm::enumerate(widths)) {
     const ViewDim &dim = view.dims[d];
-    if (width < 0)
-      return op->emitError() << "T0502: slices by index tiles are not supported on the GPU yet; the host target runs them";
     Value index = indices[d];
+    if (width < 0) {
+      if (tilePosition < 0) {
+        // The dimensions of all index tiles stand here; only the slice's end bounds them.
+        tilePosition = position;
+        for (int64_t i = 0; i < tileRank; ++i, ++position) {
+          access.stride.push_back(Value());
+          access.constantStride.push_back(0);
+          access.below.push_back(Value());
+          Value room;
+          if (layout.coverage(position) > shape[position]) {
+            Value base = threadBase(layout, position);
+            room = base ? LLVM::SubOp::create(b, i32(shape[position]), base).getResult() : i32(shape[position]);
+          }
+          access.room.push_back(room);
+        }
+      }
+      auto type = cast<RankedTensorType>(index.getType());
+      Access::Gather gather;
+      gather.vector = get(index);
+      gather.offset = dim.offset;
+      gather.low = dim.low;
+      gather.high = dim.high;
+      gather.stride = mulConstant(param.strides[dim.root], param.elementBytes);
+      gather.layout = layoutOf(type);
+      gather.firstDim = tilePosition + tileRank - type.getRank();
+      gather.shape.assign(type.getShape().begin(), type.getShape().end());
+      for (int64_t r = gather.layout.numRegisters() - 1; r >= 0; --r)
+        gather.registerAt[gather.layout.offset(r)] = r;
+      access.gathers.push_back(std::move(gather));
+      vector = std::min(vector, dim.root == param.unitDim ? 1 : param.strideDivisors[dim.root]);
+      continue;
+    }
     bool zeroStart = matchPattern(index, m_Zero()) && !dim.offset;
     Value start = add(dim.offset, get(index));
     bool nonNegative = dim.offsetNonNegative && facts.isNonNegative(index) && !dim.low;
@@ -184,8 +224,28 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
   return access;
 }
 
+int64_t KernelLowering::Access::registerOf(const Gather &gather, ArrayRef<int64_t> offset) const {
+  SmallVector<int64_t> at;
+  for (auto [i, extent] : llvm::enumerate(gather.shape))
+    at.push_back(extent == 1 ? 0 : offset[gather.firstDim + i]);
+  auto it = gather.registerAt.find(at);
+  return it == gather.registerAt.end() ? 0 : it->second;
+}
+
 Value KernelLowering::accessPredicate(Access &access, ArrayRef<int64_t> offset) {
   Value result = access.valid;
+  for (Access::Gather &gather : access.gathers) {
+    int64_t r = access.registerOf(gather, offset);
+    Value &inside = gather.insideOf[r];
+    if (!inside) {
+      Value index = add(gather.offset, extract(gather.vector, r));
+      Value low = gather.low ? gather.low : i64(0);
+      inside = LLVM::AndOp::create(b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, index, low),
+                                   LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, index, gather.high));
+      gather.bytesOf[r] = LLVM::MulOp::create(b, index, gather.stride);
+    }
+    result = result ? LLVM::AndOp::create(b, result, inside).getResult() : inside;
+  }
   for (int64_t d = 0; d < int64_t(access.room.size()); ++d) {
     if (!access.room[d] && !access.below[d])
       continue;
@@ -207,6 +267,9 @@ Value KernelLowering::accessPredicate(Access &access, ArrayRef<int64_t> offset) 
 Value KernelLowering::accessPointer(Access &access, ArrayRef<int64_t> offset) {
   Value pointer = access.base;
   int64_t constant = 0;
+  for (Access::Gather &gather : access.gathers) // accessPredicate was asked first
+    pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer,
+                                  ArrayRef<LLVM::GEPArg>{gather.bytesOf.lookup(access.registerOf(gather, offset))});
   for (int64_t d = 0; d < int64_t(offset.size()); ++d) {
     if (offset[d] == 0)
       continue;
@@ -382,7 +445,7 @@ LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
   SmallVector<Value> chunks;
   for (int64_t r = 0; r < count; r += vector) {
     SmallVector<int64_t> offset = layout.offset(r);
-    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+    for (auto [d, step] : llvm::enumerate(tileSteps(op.getIndices(), op.getWidths(), op.getSteps(), offset.size())))
       offset[d] *= step;
     // Offsets count elements of memory for predicates, steps of the slice for strides.
     Value predicate = accessPredicate(*access, offset);
@@ -415,7 +478,7 @@ LogicalResult KernelLowering::lowerStore(tile::StoreOp op) {
   int64_t vector = access->vector;
   for (int64_t r = 0, e = layout.numRegisters(); r < e; r += vector) {
     SmallVector<int64_t> offset = layout.offset(r);
-    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+    for (auto [d, step] : llvm::enumerate(tileSteps(op.getIndices(), op.getWidths(), op.getSteps(), offset.size())))
       offset[d] *= step;
     Value predicate = accessPredicate(*access, offset);
     storeGlobal(slice(get(op.getValue()), r, vector), accessPointer(*access, layout.offset(r)), predicate);
@@ -443,11 +506,102 @@ LogicalResult KernelLowering::lowerInside(tile::InsideOp op) {
   SmallVector<Value> elements;
   for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
     SmallVector<int64_t> offset = layout.offset(r);
-    for (auto [d, step] : llvm::enumerate(widthSteps(op.getWidths(), op.getSteps())))
+    for (auto [d, step] : llvm::enumerate(tileSteps(op.getIndices(), op.getWidths(), op.getSteps(), offset.size())))
       offset[d] *= step;
     Value predicate = accessPredicate(*access, offset);
     elements.push_back(predicate ? predicate : always);
   }
   values[op.getResult()] = assemble(convertType(tile), elements);
+  return success();
+}
+
+LogicalResult KernelLowering::lowerAccumulate(tile::AccumulateOp op) {
+  auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
+  Dist layout;
+  SmallVector<int64_t> shape;
+  if (tile) {
+    layout = layoutOf(tile);
+    shape.assign(tile.getShape().begin(), tile.getShape().end());
+  }
+  FailureOr<Access> access =
+      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), layout, shape, true);
+  if (failed(access))
+    return failure();
+  Type element = getElementTypeOrSelf(op.getValue().getType());
+  const char *constraint = element.isF32() ? "f" : element.isF64() ? "d" : element.isInteger(64) ? "l" : "r";
+  std::string suffix = element.isF32() ? "f32" : element.isF64() ? "f64" : element.isInteger(64) ? "u64" : "u32";
+  auto one = [&](Value value, Value pointer, Value predicate) {
+    std::string text = "red.relaxed.gpu.global.add." + suffix + " [$0], $1;", constraints = std::string("l,") + constraint;
+    SmallVector<Value> operands{pointer, value};
+    if (predicate) {
+      text = "@$2 " + text;
+      constraints += ",b";
+      operands.push_back(predicate);
+    }
+    inlineAsm({}, operands, text, constraints + ",~{memory}", true);
+  };
+  if (!tile) {
+    Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
+    one(get(op.getValue()), access->base, access->valid ? LLVM::AndOp::create(b, access->valid, first).getResult() : first);
+    return success();
+  }
+  if (Value owner = ownsElements(layout))
+    access->valid = access->valid ? LLVM::AndOp::create(b, access->valid, owner).getResult() : owner;
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
+    SmallVector<int64_t> offset = layout.offset(r);
+    for (auto [d, step] : llvm::enumerate(tileSteps(op.getIndices(), op.getWidths(), op.getSteps(), offset.size())))
+      offset[d] *= step;
+    Value predicate = accessPredicate(*access, offset);
+    one(extract(get(op.getValue()), r), accessPointer(*access, layout.offset(r)), predicate);
+  }
+  return success();
+}
+
+/// One thread does it, between two barriers: the first lets it publish what all threads of the program stored (fences are cumulative), the second hands
+/// its result, and what it acquired, to all of them.
+LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
+  using tile::AtomicKind;
+  FailureOr<Access> access = planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), Dist(), {}, true);
+  if (failed(access))
+    return failure();
+  Type element = op.getResult().getType();
+  bool isFloat = element.isF32(), wide = element.isInteger(64);
+  static constexpr const char *kNames[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas"};
+  std::string type = isFloat ? "f32" : wide ? "u64" : "u32";
+  if (op.getKind() == AtomicKind::Min || op.getKind() == AtomicKind::Max)
+    type = wide ? "s64" : "s32";
+  else if (op.getKind() != AtomicKind::Add)
+    type = wide ? "b64" : "b32";
+  std::string order = stringifyOrder(op.getOrder()).str();
+  const char *constraint = isFloat ? "f" : wide ? "l" : "r";
+  Value buffer = get(op.getBuffer());
+  emitBarrier();
+  Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
+  auto only = scf::IfOp::create(b, TypeRange(), first, false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(only.thenBlock());
+    std::string text = std::string("mov.b") + (wide ? "64" : "32") + " $0, 0; ";
+    SmallVector<Value> operands{access->base};
+    std::string arguments = "[$1]", constraints = std::string("=&") + constraint + ",l";
+    auto pass = [&](Value value) {
+      operands.push_back(value);
+      arguments += ", $" + std::to_string(operands.size());
+      constraints += std::string(",") + constraint;
+    };
+    if (op.getCompare())
+      pass(get(op.getCompare()));
+    pass(get(op.getValue()));
+    std::string atom = "atom." + order + ".gpu.global." + kNames[int(op.getKind())] + "." + type + " $0, " + arguments + ";";
+    if (access->valid) {
+      operands.push_back(access->valid);
+      constraints += ",b";
+      atom = "@$" + std::to_string(operands.size()) + " " + atom;
+    }
+    Value old = inlineAsm({element}, operands, text + atom, constraints + ",~{memory}", true);
+    storeShared(old, buffer, Value());
+  }
+  emitBarrier();
+  values[op.getResult()] = loadShared(element, buffer, Value());
   return success();
 }
