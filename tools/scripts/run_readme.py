@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the fenced `sh` blocks of README.md as they stand, in a scratch folder for outputs and with the repository as the working folder.
+"""Runs the fenced `sh` blocks of README.md and of the examples' pages as they stand, in the root of the repository.
 
-    run_readme.py              every command but the two long ones (tools/quickstart, tools/check), which call this script
-    run_readme.py --all        everything, in order; what CI does
+    run_readme.py              every command but the long ones: tools/quickstart and tools/check, which call this script, and the examples' checks
+    run_readme.py --all        all of README.md, in order; what CI does
     run_readme.py --list       the commands, without running them
     run_readme.py --extract-cpp FILE    writes the C++ of the page, which is compiled and run as a test
 
-A block is one script, run by `bash -e`.  Files that its commands write into the working folder are removed afterwards, if they were not there
-before and git does not know them.
+A block is one script, run by `bash -e`.  Files that a block names as outputs in the root are removed at the end, unless they were there before.
 """
 import pathlib
 import re
@@ -15,18 +14,18 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LONG = re.compile(r"^tools/(quickstart|check)\b.*$", re.M)
+LONG = re.compile(r"^(tools/(quickstart|check)\b|python3 examples/).*$", re.M)
 
 
-def blocks():
-    text = (ROOT / "README.md").read_text()
-    return [match.group(1) for match in re.finditer(r"^```sh\n(.*?)^```", text, re.M | re.S)]
+def blocks(everything):
+    pages = [ROOT / "README.md"] + ([] if everything else sorted(ROOT.glob("examples/*/README.md")))
+    return [match.group(1) for page in pages for match in re.finditer(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S)]
 
 
-def untracked():
-    listed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=all", "--ignored=matching", "-z", "--", ".", ":!build*", ":!.cache"],
-                            cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return {entry[3:] for entry in listed.split("\0") if entry[:2] in ("??", "!!")}
+def outputs(script):
+    """The files in the root that a script names as its outputs and that are not there yet."""
+    named = set(re.findall(r"(?:^|[\s='\"])([\w-]+\.(?:npy|ptx|mlir))\b", script))
+    return {name for name in named if not (ROOT / name).exists()}
 
 
 def main():
@@ -36,14 +35,15 @@ def main():
         return 0 if len(code) == 1 else 1
     everything = "--all" in sys.argv
     passed = failed = 0
-    before = untracked()
-    for block in blocks():
+    made = set()
+    for block in blocks(everything):
         script = block if everything else LONG.sub("", block)
         if not script.strip():
             continue
         if "--list" in sys.argv:
             print(script.strip())
             continue
+        made |= outputs(script)
         print("$ " + script.strip().replace("\n", "\n$ "), flush=True)
         status = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
         passed, failed = passed + (status == 0), failed + (status != 0)
@@ -51,9 +51,8 @@ def main():
             print(f"exit code {status}", flush=True)
     if "--list" in sys.argv:
         return 0
-    for name in untracked() - before:
-        if not name.endswith("/"):
-            (ROOT / name).unlink(missing_ok=True)
+    for name in made:
+        (ROOT / name).unlink(missing_ok=True)
     if passed + failed == 0:
         print("README.md has no fenced sh block")
         return 1
