@@ -113,8 +113,8 @@ Value expandTanh(Arithmetic &a, Value x) {
   Value doubled = a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 40.0));
   Value e = expandExp(a, doubled);
   Value far = a.sub(a.constant(type, 1.0), a.div(a.constant(type, 2.0), a.add(e, a.constant(type, 1.0))));
-  far = a.make<math::CopySignOp>(far, x);
-  return a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.625)), near, far);
+  // The sign of x for both, -0 included.
+  return a.make<math::CopySignOp>(a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.625)), near, far), x);
 }
 
 Value expandErf(Arithmetic &a, Value x) {

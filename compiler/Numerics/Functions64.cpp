@@ -24,9 +24,9 @@ static Value scale(Arithmetic &a, Value y, Value n) {
   return a.mul(a.mul(y, a.power(half)), a.power(a.sub(n, half)));
 }
 
-/// exp(r) - 1 for |r| <= ln(2) / 2.
+/// exp(r) - 1 for |r| < 0.55.
 static Value expMinusOne(Arithmetic &a, Value r) {
-  Value p = a.polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+  Value p = a.polynomial(r, {1.0 / 355687428096000, 1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
                              1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
   return a.fma(a.mul(r, r), p, r);
 }
@@ -38,9 +38,12 @@ struct ExpParts {
 };
 } // namespace
 
-static ExpParts reduceExp(Arithmetic &a, Value x) {
+/// n is 0 for arguments below `unreduced`, which may be up to 0.55.
+static ExpParts reduceExp(Arithmetic &a, Value x, double unreduced = 0) {
   Type type = x.getType();
   Value shifted = a.fma(x, a.constant(type, 1.4426950408889634074), a.constant(type, kMagic));
+  if (unreduced > 0)
+    shifted = a.select(a.compare(FP::OLT, x, a.constant(type, unreduced)), a.constant(type, kMagic), shifted);
   Value n = a.sub(shifted, a.constant(type, kMagic));
   Value r = a.fma(n, a.constant(type, -kLn2High), x);
   return {integerOf(a, shifted), a.fma(n, a.constant(type, -kLn2Low), r)};
@@ -125,11 +128,17 @@ Value expandLog2of64(Arithmetic &a, Value x) {
 Value expandTanh64(Arithmetic &a, Value x) {
   Type type = x.getType();
   Value size = a.abs(x), one = a.constant(type, 1.0);
-  // e = exp(2 |x|) - 1 without cancellation; tanh = e / (e + 2).
-  ExpParts parts = reduceExp(a, a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 44.0)));
+  // e = exp(2 |x|) - 1 without cancellation; tanh = e / (e + 2).  Small arguments are not reduced: n = 1 would cost e a bit.
+  ExpParts parts = reduceExp(a, a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 44.0)), 0.55);
   Value power = a.power(parts.n);
   Value e = a.fma(power, expMinusOne(a, parts.r), a.sub(power, one));
-  return a.make<math::CopySignOp>(a.div(e, a.add(e, a.constant(type, 2.0))), x);
+  // From 1/2 on as 1 - 2 / (e + 2), where the error of the quotient counts half or less; below, what the sum and the quotient lost is added.
+  Value two = a.constant(type, 2.0), isLarge = a.compare(FP::OGT, e, two);
+  Value numerator = a.select(isLarge, two, e), sum = a.add(e, two);
+  Value quotient = a.div(numerator, sum), minusQuotient = a.sub(a.constant(type, -0.0), quotient);
+  Value lost = a.fma(minusQuotient, a.sub(e, a.sub(sum, two)), a.fma(minusQuotient, sum, numerator));
+  quotient = a.add(quotient, a.div(lost, sum));
+  return a.make<math::CopySignOp>(a.select(isLarge, a.sub(one, quotient), quotient), x);
 }
 
 Value expandPow(Arithmetic &a, Value x, Value y) {

@@ -107,7 +107,7 @@ LogicalResult HostLowering::lowerIf(scf::IfOp branch) {
     if (tileType(result))
       pointers[i] = scratchPointer(allocate(result.getType()));
     else
-      types.push_back(result.getType());
+      types.push_back(held(result.getType()));
   }
   auto lowered = scf::IfOp::create(b, types, get(branch.getCondition()), !branch.getElseRegion().empty());
   for (auto [from, to] : llvm::zip(branch->getRegions(), lowered->getRegions())) {
@@ -162,14 +162,14 @@ LogicalResult HostLowering::lowerWhile(scf::WhileOp loop) {
   SmallVector<Type> types;
   for (Type type : loop.getResultTypes())
     if (!isa<RankedTensorType>(type))
-      types.push_back(type);
+      types.push_back(held(type));
   auto lowered = scf::WhileOp::create(b, types, deliver(loop.getInits(), entering));
   for (auto [from, to] : llvm::zip(loop->getRegions(), lowered->getRegions())) {
     bool isCondition = from.getRegionNumber() == 0;
     OpBuilder::InsertionGuard guard(b);
     Block *block = b.createBlock(&to);
     for (auto [argument, pointer] : llvm::zip(from.front().getArguments(), isCondition ? entering : passed))
-      scalars[argument] = pointer ? pointer : Value(block->addArgument(argument.getType(), argument.getLoc()));
+      scalars[argument] = pointer ? pointer : Value(block->addArgument(held(argument.getType()), argument.getLoc()));
     b.setInsertionPointToEnd(block);
     int64_t mark = scratchTop;
     if (failed(lowerBlock(from.front())))

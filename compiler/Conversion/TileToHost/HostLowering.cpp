@@ -260,8 +260,7 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
       return op->emitError() << "internal error: an operand of '" << op->getName() << "' has no lowering for the host";
     operands.push_back(get(operand));
   }
-  OperationState state(op->getLoc(), op->getName(), operands, op->getResultTypes(), op->getAttrs());
-  scalars[result] = b.create(state)->getResult(0);
+  scalars[result] = emitScalarOp(op, operands);
   return success();
 }
 
@@ -273,7 +272,7 @@ LogicalResult HostLowering::writeConstant(arith::ConstantOp constant, Value poin
     return constant.emitError() << "internal error: a constant tile of " << dense.getNumElements() << " elements has no lowering for the host";
   auto flat = RankedTensorType::get({dense.getNumElements()}, dense.getElementType());
   for (auto [i, value] : llvm::enumerate(dense.getValues<Attribute>()))
-    storeScalar(arith::ConstantOp::create(b, cast<TypedAttr>(value)), bufferElement(pointer, flat, {this->i64(int64_t(i))}));
+    storeScalar(heldConstant(value), bufferElement(pointer, flat, {this->i64(int64_t(i))}));
   return success();
 }
 
@@ -313,7 +312,7 @@ Value HostLowering::elementOf(Value tile, const Indices &indices) {
 Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     auto dense = cast<DenseElementsAttr>(constant.getValue());
-    return arith::ConstantOp::create(b, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+    return heldConstant(dense.getSplatValue<Attribute>());
   }
   if (isa<tile::IotaOp>(op))
     return faults.iotaFromOne ? arith::AddIOp::create(b, indices[0], i64(1)).getResult() : indices[0];
@@ -365,6 +364,36 @@ Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
     return arith::MaxNumFOp::create(b, operands[0], operands[1]);
   if (faults.minBecomesMax && isa<arith::MinimumFOp>(op))
     return arith::MaximumFOp::create(b, operands[0], operands[1]);
-  OperationState state(op->getLoc(), op->getName(), operands, {getElementTypeOrSelf(op->getResult(0).getType())}, op->getAttrs());
-  return b.create(state)->getResult(0);
+  return emitScalarOp(op, operands);
+}
+
+/// One element of an elementwise op, or a scalar op; `operands` are held.
+Value HostLowering::emitScalarOp(Operation *op, SmallVector<Value> operands) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return heldConstant(constant.getValue());
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  // What only moves bits stays with the bits.
+  if (isa<arith::SelectOp>(op))
+    return arith::SelectOp::create(b, operands[0], operands[1], operands[2]);
+  if (isa<arith::BitcastOp>(op) && operands[0].getType() == held(element))
+    return operands[0];
+  for (auto [value, operand] : llvm::zip(operands, op->getOperands()))
+    value = unhold(value, getElementTypeOrSelf(operand.getType()));
+  OperationState state(op->getLoc(), op->getName(), operands, {element}, op->getAttrs());
+  return hold(b.create(state)->getResult(0));
+}
+
+Value HostLowering::heldConstant(Attribute value) {
+  if (auto number = dyn_cast<FloatAttr>(value); number && held(number.getType()) != number.getType())
+    value = IntegerAttr::get(held(number.getType()), number.getValue().bitcastToAPInt());
+  return arith::ConstantOp::create(b, cast<TypedAttr>(value));
+}
+
+Value HostLowering::hold(Value value) {
+  Type type = held(value.getType());
+  return type == value.getType() ? value : arith::BitcastOp::create(b, type, value).getResult();
+}
+
+Value HostLowering::unhold(Value value, Type element) {
+  return value.getType() == element || held(element) == element ? value : arith::BitcastOp::create(b, element, value).getResult();
 }

@@ -18,16 +18,14 @@ Value HostLowering::loadScalar(Type element, Value pointer) {
   Value loaded = LLVM::LoadOp::create(b, stored(element), pointer, bytesOf(element));
   if (element.isInteger(1))
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
-  return stored(element) == element ? loaded : arith::BitcastOp::create(b, element, loaded).getResult();
+  return loaded;
 }
 
 void HostLowering::storeScalar(Value value, Value pointer) {
-  Type element = value.getType();
-  if (element.isInteger(1))
+  if (value.getType().isInteger(1))
     value = arith::ExtUIOp::create(b, b.getI8Type(), value);
-  else if (stored(element) != element)
-    value = arith::BitcastOp::create(b, stored(element), value);
-  LLVM::StoreOp::create(b, value, pointer, bytesOf(element));
+  value = hold(value);
+  LLVM::StoreOp::create(b, value, pointer, bytesOf(value.getType()));
 }
 
 void HostLowering::lowerSubview(tile::SubviewOp op) {
@@ -193,11 +191,11 @@ LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
   auto padding = [&]() -> Value {
     if (op.getPad() && !faults.padIgnored)
       return get(op.getPad());
-    return arith::ConstantOp::create(b, b.getZeroAttr(element));
+    return arith::ConstantOp::create(b, b.getZeroAttr(held(element)));
   };
   auto guarded = [&](const Indices &at) -> Value {
     Place place = placeOf(op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), at);
-    auto branch = scf::IfOp::create(b, TypeRange(element), place.inside, true);
+    auto branch = scf::IfOp::create(b, TypeRange(held(element)), place.inside, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(branch.thenBlock());
     scf::YieldOp::create(b, loadScalar(element, place.pointer));
@@ -302,7 +300,7 @@ void HostLowering::lowerAtomic(tile::AtomicOp op) {
   using tile::AtomicKind;
   Type element = op.getResult().getType();
   Place place = placeOf(op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), {});
-  auto branch = scf::IfOp::create(b, TypeRange(element), place.inside, true);
+  auto branch = scf::IfOp::create(b, TypeRange(held(element)), place.inside, true);
   LLVM::AtomicOrdering order = op.getOrder() == tile::Order::Relaxed   ? LLVM::AtomicOrdering::monotonic
                                : op.getOrder() == tile::Order::Acquire ? LLVM::AtomicOrdering::acquire
                                : op.getOrder() == tile::Order::Release ? LLVM::AtomicOrdering::release

@@ -100,8 +100,6 @@ LogicalResult HostLowering::createFunction() {
     if (isa<tile::ViewType>(wanted))
       continue;
     Value scalar = take(wanted);
-    if (stored(wanted) != wanted && !wanted.isInteger(1))
-      scalar = arith::BitcastOp::create(b, wanted, scalar);
     if (wanted.isInteger(1))
       scalar = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, scalar, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
     scalars[kernel.getArgument(i)] = scalar;

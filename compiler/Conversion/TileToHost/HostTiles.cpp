@@ -71,16 +71,20 @@ Value HostLowering::identityOf(ReduceKind kind, Type element) {
 }
 
 /// Partial results are kept in f32 for f16 and bf16, so that sums round once.
-static Type accumulatorOf(Type element) { return numerics::isNarrow(element) ? Type(Float32Type::get(element.getContext())) : element; }
+static Type accumulatorOf(Type element) {
+  bool narrow = numerics::isNarrow(element) || numerics::isEightBit(element);
+  return narrow ? Type(Float32Type::get(element.getContext())) : element;
+}
 
 static Value finish(ImplicitLocOpBuilder &b, Value total, Type element) {
   numerics::Arithmetic a(b, b.getLoc());
   return numerics::convertElement(a, total, element, {.host = true});
 }
 
-static Value widened(ImplicitLocOpBuilder &b, Value x) {
+/// An element of the type `element`, held, as f32 if it is a narrower float.
+Value HostLowering::widened(Value x, Type element) {
   numerics::Arithmetic a(b, b.getLoc());
-  return numerics::widenToF32(a, x);
+  return numerics::widenToF32(a, unhold(x, element));
 }
 
 void HostLowering::lowerReduce(tile::ReduceOp op) {
@@ -104,7 +108,7 @@ void HostLowering::lowerReduce(tile::ReduceOp op) {
       Indices full(at);
       full.insert(full.begin() + axis, along);
       Value place = bufferElement(partial, sums, at);
-      storeScalar(combine(kind, loadScalar(accumulator, place), widened(b, elementOf(op.getSource(), full))), place);
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), full), element)), place);
     });
   });
   if (partial != out)
@@ -135,7 +139,7 @@ void HostLowering::reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out
     auto accumulate = [&](Value column, Value lane) {
       at.back() = column;
       Value place = bufferElement(partial, partialType, {lane});
-      storeScalar(combine(kind, loadScalar(accumulator, place), widened(b, elementOf(op.getSource(), at))), place);
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), at), element)), place);
     };
     if (whole)
       loop(i64(0), i64(whole), kLanes, [&](Value first) {
@@ -152,7 +156,7 @@ void HostLowering::reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out
       total = combine(kind, total, lane(i64(number)));
     for (int64_t number = kLanes; number < lanes; ++number)
       total = combine(kind, total, lane(i64(number)));
-    total = finish(b, total, element);
+    total = hold(finish(b, total, element));
     if (out)
       storeScalar(total, bufferElement(out, result, outer));
     else
@@ -177,11 +181,11 @@ bool HostLowering::updatesInPlace(tile::DotOp op) {
 void HostLowering::lowerDot(tile::DotOp op) {
   RankedTensorType cType = tileType(op.getResult());
   Type acc = cType.getElementType();
-  auto widen = [&](Value x, bool isUnsigned) -> Value {
-    if (x.getType() == acc)
+  auto widen = [&](Value x, Type element, bool isUnsigned) -> Value {
+    if (element == acc)
       return x;
     if (isa<FloatType>(acc))
-      return widened(b, x);
+      return widened(x, element);
     return isUnsigned ? arith::ExtUIOp::create(b, acc, x).getResult() : arith::ExtSIOp::create(b, acc, x).getResult();
   };
   bool inPlace = updatesInPlace(op);
@@ -194,7 +198,9 @@ void HostLowering::lowerDot(tile::DotOp op) {
     if (Value buffer = scalars.lookup(operand); buffer && packed == operand.getType())
       return buffer; // is packed already
     Value buffer = scratchPointer(allocate(packed));
-    loopOver(shape, [&](const Indices &at) { storeScalar(widen(elementOf(operand, at), isUnsigned), bufferElement(buffer, packed, at)); });
+    loopOver(shape, [&](const Indices &at) {
+      storeScalar(widen(elementOf(operand, at), getElementTypeOrSelf(operand), isUnsigned), bufferElement(buffer, packed, at));
+    });
     return buffer;
   };
   Value left = pack(op.getA(), op.getUnsignedA()), right = pack(op.getB(), op.getUnsignedB());

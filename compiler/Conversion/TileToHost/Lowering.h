@@ -38,10 +38,14 @@ inline constexpr int64_t kMaxScratchBytes = int64_t(1) << 30;
 
 /// The type of a tile; null for a scalar.
 inline mlir::RankedTensorType tileType(mlir::Value value) { return llvm::dyn_cast<mlir::RankedTensorType>(value.getType()); }
-/// The type of an element in memory: bool and the fp8 formats are bytes.
+/// How an element is held in SSA: bf16 and the fp8 formats as integers of their bits, since the back end turns even a selection of bf16 into a call.
+inline mlir::Type held(mlir::Type element) {
+  bool asBits = element.isBF16() || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+  return asBits ? mlir::Type(mlir::IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth())) : element;
+}
+/// The type of an element in memory: bool is a byte.
 inline mlir::Type stored(mlir::Type element) {
-  bool isByte = element.isInteger(1) || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
-  return isByte ? mlir::Type(mlir::IntegerType::get(element.getContext(), 8)) : element;
+  return element.isInteger(1) ? mlir::Type(mlir::IntegerType::get(element.getContext(), 8)) : held(element);
 }
 inline int64_t bytesOf(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
@@ -79,6 +83,10 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   Value elementOf(Value tile, const Indices &indices);
   Value recipeElement(mlir::Operation *op, const Indices &indices);
+  Value emitScalarOp(mlir::Operation *op, llvm::SmallVector<Value> operands);
+  Value heldConstant(mlir::Attribute value);
+  Value hold(Value value);
+  Value unhold(Value value, Type element);
   void materialize(Value tile, Value pointer);
   mlir::LogicalResult writeConstant(mlir::arith::ConstantOp constant, Value pointer);
 
@@ -117,6 +125,7 @@ private:
   void lowerReduce(tile::ReduceOp op);
   void lowerDot(tile::DotOp op);
   void reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out);
+  Value widened(Value x, Type element);
   Value combine(tile::ReduceKind kind, Value x, Value y);
   bool updatesInPlace(tile::DotOp op);
   void multiply(tile::DotOp op, Value a, Value b, Value out);
