@@ -98,7 +98,7 @@ struct AllocateShared final : public tessera::impl::AllocateSharedPassBase<Alloc
   void reject(tile::KernelOp kernel, MutableArrayRef<Buffer> buffers, int64_t total) {
     InFlightDiagnostic diagnostic = kernel.emitError()
                                     << "T0501: the kernel needs " << total << " bytes of shared memory, the target allows "
-                                    << sharedBytes << "; smaller tiles or fewer stages need less";
+                                    << int64_t(sharedBytes) << "; smaller tiles or fewer stages need less";
     for (Buffer &buffer : buffers)
       diagnostic.attachNote(buffer.alloc.getLoc())
           << buffer.bytes << " bytes for a tile of " << cast<BufferType>(buffer.alloc.getResult().getType());
