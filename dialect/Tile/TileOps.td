@@ -152,7 +152,7 @@ def Tile_AccumulateOp : Tile_SliceOp<"accumulate", [DeclareOpInterfaceMethods<Me
   }];
   let arguments = (ins Tile_Value:$value, Tile_ViewType:$view, Variadic<Tile_Index>:$indices, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
   let assemblyFormat = [{
-    $value `,` $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($value) `,` type($view) `[` type($indices) `]`
+    $value `,` $view `[` $indices `]` `widths` $widths `steps` $steps attr-dict `:` type($value) `,` type($view) (`[` type($indices)^ `]`)?
   }];
 }
 
@@ -168,7 +168,7 @@ def Tile_AtomicOp : Tile_SliceOp<"atomic", [AttrSizedOperandSegments, DeclareOpI
       DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order);
   let results = (outs Tile_Scalar:$result);
   let assemblyFormat = [{
-    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) `[` type($indices) `]` `->` type($result)
+    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) (`[` type($indices)^ `]`)? `->` type($result)
   }];
 }
 
