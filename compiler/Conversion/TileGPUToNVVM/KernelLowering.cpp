@@ -428,8 +428,9 @@ LogicalResult KernelLowering::lowerChain(ArrayRef<Operation *> chain) {
   for (Operation *op : chain)
     if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
       outputs[op->getResult(0)] = {};
-  for (int64_t begin = 0; begin < count; begin += kChainPiece) {
-    int64_t size = std::min<int64_t>(kChainPiece, count - begin);
+  for (int64_t begin = 0, size = 0; begin < count; begin += size) {
+    // No piece of one register: those are scalars.
+    size = count - begin <= kChainPiece + 1 ? count - begin : kChainPiece;
     llvm::DenseMap<Value, Value> pieces;
     for (Operation *op : chain) {
       b.setLoc(op->getLoc());
@@ -522,7 +523,12 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
           return from;
         });
       })
-      .Case<ConvertLayoutOp>([&](ConvertLayoutOp o) {
+      .Case<ConvertLayoutOp>([&](ConvertLayoutOp o) -> LogicalResult {
+        Conversion conversion = conversionBetween(layoutOf(o.getSource().getType()), layoutOf(o.getResult().getType()));
+        if (conversion.movement == Movement::Lanes) {
+          shuffleConversion(o, conversion);
+          return success();
+        }
         return lowerRearrangement(o.getSource(), o.getResult(), [](ArrayRef<int64_t> at) { return SmallVector<int64_t>(at); });
       })
       .Case<tile::ReduceOp>([&](auto o) { return lowerReduce(o); })
