@@ -1,7 +1,7 @@
 //===- LowerConversions.cpp - conversions and reductions across warps through shared memory - SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// Needs layouts on every tile.  Gives convert_layout only where registerMap (Layouts.h) finds every element in the thread that wants it; all other
-// conversions become a write and a read of scratch; reductions over a dimension that is spread over warps get an exchange.  Barriers
+// Needs layouts on every tile.  Gives convert_layout only where the algebra (conversionBetween in Layouts.h) finds every element in the thread that
+// wants it, or in another lane of its warp; all other conversions become a write and a read of scratch; reductions over a dimension that is spread over warps get an exchange.  Barriers
 // come later, by analysis.
 //
 #include "compiler/Transforms/Passes.h"
@@ -21,7 +21,8 @@ namespace {
 struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<LowerConversions> {
   void runOnOperation() override {
     getOperation().walk([&](ConvertLayoutOp convert) {
-      if (!registerMap(layoutOf(convert.getSource().getType()), layoutOf(convert.getResult().getType())))
+      Conversion conversion = conversionBetween(layoutOf(convert.getSource().getType()), layoutOf(convert.getResult().getType()));
+      if (conversion.movement == Movement::Shared)
         throughShared(convert);
     });
     getOperation().walk([&](tile::ReshapeOp reshape) {

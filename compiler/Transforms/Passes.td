@@ -73,7 +73,7 @@ def PipelineLoopsPass : Pass<"tile-gpu-pipeline-loops", "::tessera::tile::Kernel
 def LowerConversionsPass : Pass<"tile-gpu-lower-conversions", "::tessera::tile::KernelOp"> {
   let summary = "Layout conversions and reductions across warps through shared memory";
   let description = [{
-    Needs: layouts assigned.  Gives: the only `convert_layout` ops left move data within each thread; others become a write and a read of a scratch
+    Needs: layouts assigned.  Gives: the only `convert_layout` ops left move data within each thread or between the lanes of a warp; others become a write and a read of a scratch
     buffer, and reductions whose dimension spans several warps end in a `tile_gpu.exchange`.
 
     ```mlir

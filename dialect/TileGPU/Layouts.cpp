@@ -267,6 +267,64 @@ std::optional<SmallVector<int64_t>> registerMap(const Dist &source, const Dist &
   return map;
 }
 
+std::optional<LinearLayout> linearLayout(const Dist &layout) {
+  std::vector<LinearLayout::Output> outputs;
+  for (int64_t d = 0; d < layout.rank(); ++d) {
+    if (!llvm::isPowerOf2_64(layout.reps[d]))
+      return std::nullopt;
+    outputs.push_back({"dim" + std::to_string(d), layout.coverage(d)});
+  }
+  auto input = [&](const char *name, const Bases &bases) {
+    LinearLayout::Input result{name, {}};
+    for (auto &basis : bases)
+      result.bases.emplace_back(basis.begin(), basis.end());
+    return result;
+  };
+  LinearLayout::Input registers = input("register", layout.registers);
+  for (int64_t d = layout.rank() - 1; d >= 0; --d) // repetitions are row-major: the last dimension has the low bits
+    for (int64_t rep = 1; rep < layout.reps[d]; rep *= 2) {
+      std::vector<int64_t> basis(layout.rank(), 0);
+      basis[d] = layout.blockExtent(d) * rep;
+      registers.bases.push_back(basis);
+    }
+  return LinearLayout::tryCreate({registers, input("lane", layout.lanes), input("warp", layout.warps)}, outputs);
+}
+
+Conversion conversionBetween(const Dist &source, const Dist &result) {
+  Conversion conversion;
+  if (registerMap(source, result)) {
+    conversion.movement = Movement::Registers;
+    return conversion;
+  }
+  std::optional<LinearLayout> from = linearLayout(source), to = linearLayout(result);
+  std::optional<LinearLayout> map = from && to ? to->invertAndCompose(*from) : std::nullopt;
+  if (!map)
+    return conversion;
+  for (size_t bit = 0; bit < result.warps.size(); ++bit)
+    if (map->basis("warp", bit, "warp") != int64_t(1) << bit || map->basis("warp", bit, "lane") || map->basis("warp", bit, "register"))
+      return conversion;
+  for (int bit = 0; bit < map->inputBits("register"); ++bit)
+    if (map->basis("register", bit, "warp"))
+      return conversion;
+  for (int bit = 0; bit < kLaneBits; ++bit) {
+    if (map->basis("lane", bit, "warp") || map->basis("lane", bit, "register"))
+      return conversion;
+    conversion.laneBases.push_back(map->basis("lane", bit, "lane"));
+  }
+  for (int64_t r = 0, e = result.numRegisters(); r < e; ++r) {
+    int64_t sourceRegister = 0, lane = 0;
+    for (int bit = 0; bit < map->inputBits("register"); ++bit)
+      if (r >> bit & 1) {
+        sourceRegister ^= map->basis("register", bit, "register");
+        lane ^= map->basis("register", bit, "lane");
+      }
+    conversion.sourceRegister.push_back(sourceRegister);
+    conversion.laneOf.push_back(lane);
+  }
+  conversion.movement = Movement::Lanes;
+  return conversion;
+}
+
 int64_t elementBytes(Type type) { return std::max<int64_t>(1, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8); }
 
 SharedAttr sharedLayout(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bytes, int64_t fastest) {

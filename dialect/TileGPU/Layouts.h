@@ -29,6 +29,7 @@
 #ifndef TESSERA_DIALECT_TILEGPU_LAYOUTS_H
 #define TESSERA_DIALECT_TILEGPU_LAYOUTS_H
 
+#include "dialect/Layout/LinearLayout.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 namespace tessera::tile_gpu {
@@ -101,6 +102,25 @@ Dist permuteLayout(const Dist &layout, llvm::ArrayRef<int64_t> order);
 
 /// For a conversion within each thread: the source register of every result register; nullopt when some thread lacks an element.
 std::optional<llvm::SmallVector<int64_t>> registerMap(const Dist &source, const Dist &result);
+
+/// The layout as one linear map from `register`, `lane` and `warp` to `dim0`, `dim1`, ... (dialect/Layout/LinearLayout.h), repetitions being the high bits of the
+/// register.  Needs powers of two: nullopt when a repetition is none.
+std::optional<LinearLayout> linearLayout(const Dist &layout);
+
+/// What it takes to hold a tile of one layout in another.
+enum class Movement : uint8_t {
+  Registers, ///< every thread has what it shall hold: renaming
+  Lanes,     ///< the same warp has it, and which register of the other lane is wanted does not depend on the lane: one shuffle a register
+  Shared     ///< anything else: through shared memory
+};
+/// For Movement::Lanes: register r of the result, in lane l, is register `sourceRegister[r]` of the lane laneBits(l) ^ laneOf[r].
+struct Conversion {
+  Movement movement = Movement::Shared;
+  llvm::SmallVector<int64_t> sourceRegister, laneOf;
+  llvm::SmallVector<int64_t> laneBases; ///< source lane of each bit of the own lane
+};
+/// Derived from the algebra: the source composed with the inverse of the result says where each place's element is kept.
+Conversion conversionBetween(const Dist &source, const Dist &result);
 
 /// A shared layout for `shape` that `ldmatrix` reads without bank conflicts; `fastest` is the contiguous dimension.
 SharedAttr sharedLayout(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, int64_t elementBytes, int64_t fastest);

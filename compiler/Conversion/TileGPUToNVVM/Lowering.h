@@ -161,6 +161,9 @@ private:
   Value combine(tile::ReduceKind kind, Value a, Value b);
   Value identityOf(tile::ReduceKind kind, Type element);
   Value shuffle(Value value, int64_t laneBit);
+  /// `exchange`, which takes 32-bit words, for a value of any width.
+  Value shuffleWords(Value value, llvm::function_ref<Value(Value)> exchange);
+  void shuffleConversion(tile_gpu::ConvertLayoutOp op, const tile_gpu::Conversion &conversion);
 
   // DotLowering.cpp
   mlir::LogicalResult lowerDot(tile_gpu::DotOp op);

@@ -69,12 +69,40 @@ Value KernelLowering::identityOf(ReduceKind kind, Type element) {
 
 /// The value of the lane whose number differs in bit `laneBit`.
 Value KernelLowering::shuffle(Value value, int64_t laneBit) {
-  Type type = value.getType();
-  int64_t bits = type.getIntOrFloatBitWidth();
-  auto exchange = [&](Value word) -> Value {
+  return shuffleWords(value, [&](Value word) -> Value {
     return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, i32(int64_t(1) << laneBit), i32(31), NVVM::ShflKind::bfly,
                                 UnitAttr());
-  };
+  });
+}
+
+void KernelLowering::shuffleConversion(ConvertLayoutOp op, const Conversion &conversion) {
+  Value vector = get(op.getSource()), own;
+  // The part of the source lane that depends on the own lane.
+  for (auto [bit, basis] : llvm::enumerate(conversion.laneBases)) {
+    if (!basis)
+      continue;
+    Value set = LLVM::AndOp::create(b, LLVM::LShrOp::create(b, lane, i32(bit)), i32(1));
+    Value part = LLVM::MulOp::create(b, set, i32(basis));
+    own = own ? LLVM::XOrOp::create(b, own, part).getResult() : part;
+  }
+  if (!own)
+    own = i32(0);
+  SmallVector<Value> elements;
+  llvm::DenseMap<int64_t, Value> lanes;
+  for (auto [from, offset] : llvm::zip(conversion.sourceRegister, conversion.laneOf)) {
+    Value &source = lanes[offset];
+    if (!source)
+      source = offset ? LLVM::XOrOp::create(b, own, i32(offset)).getResult() : own;
+    elements.push_back(shuffleWords(extract(vector, from), [&](Value word) -> Value {
+      return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, source, i32(31), NVVM::ShflKind::idx, UnitAttr());
+    }));
+  }
+  values[op.getResult()] = assemble(convertType(op.getResult().getType()), elements);
+}
+
+Value KernelLowering::shuffleWords(Value value, function_ref<Value(Value)> exchange) {
+  Type type = value.getType();
+  int64_t bits = type.getIntOrFloatBitWidth();
   if (bits == 32)
     return exchange(value);
   Type integer = b.getIntegerType(bits);
