@@ -86,6 +86,63 @@ Value shift(Arithmetic &a, Value x, Value amount, bool left, bool isUnsigned) {
 }
 
 //===----------------------------------------------------------------------===//
+// fp8 on the GPU
+//===----------------------------------------------------------------------===//
+
+/// Operands of products become f16, which holds every fp8 number; their products are exact in f32 as before.
+void widenEightBitProducts(tile::KernelOp kernel) {
+  kernel.walk([](tile::DotOp dot) {
+    if (!isEightBit(dot.getA().getType()))
+      return;
+    OpBuilder builder(dot);
+    Arithmetic a(builder, dot.getLoc());
+    Type half = builder.getF16Type();
+    for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()})
+      operand->set(a.cast<arith::TruncFOp>(widenToF32(a, operand->get()), half));
+  });
+}
+
+Type withoutEightBit(Type type) {
+  auto view = dyn_cast<tile::ViewType>(type);
+  Type element = view ? view.getElementType() : Arithmetic::elementOf(type);
+  if (!isEightBit(element))
+    return type;
+  Type byte = IntegerType::get(type.getContext(), 8);
+  return view ? Type(tile::ViewType::get(type.getContext(), view.getShape(), byte)) : Arithmetic::withElement(type, byte);
+}
+
+/// The rest only moves fp8 values: as bytes, since LLVM has no such types.
+void holdEightBitAsBytes(tile::KernelOp kernel) {
+  auto retype = [](Value value) {
+    if (Type type = withoutEightBit(value.getType()); type != value.getType())
+      value.setType(type);
+  };
+  SmallVector<Operation *> casts;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      retype(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          retype(argument);
+    auto constant = dyn_cast<arith::ConstantOp>(op);
+    Type byte = IntegerType::get(op->getContext(), 8);
+    if (auto dense = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : DenseFPElementsAttr(); dense && isEightBit(dense.getElementType()))
+      constant.setValueAttr(dense.mapValues(byte, [](const APFloat &value) { return value.bitcastToAPInt(); }));
+    else if (auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr(); number && isEightBit(number.getType()))
+      constant.setValueAttr(IntegerAttr::get(byte, number.getValue().bitcastToAPInt()));
+    if (auto cast = dyn_cast<arith::BitcastOp>(op); cast && cast.getIn().getType() == cast.getType())
+      casts.push_back(op);
+  });
+  for (Operation *op : casts) {
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
+  }
+  SmallVector<Type> types = llvm::map_to_vector(kernel.getFunctionType().getInputs(), withoutEightBit);
+  kernel.setFunctionType(FunctionType::get(kernel.getContext(), types, {}));
+}
+
+//===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
@@ -93,6 +150,10 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
   using ExpandNumericsPassBase::ExpandNumericsPassBase;
 
   void runOnOperation() override {
+    bool host = target == "host";
+    if (!host)
+      for (auto kernel : getOperation().getOps<tile::KernelOp>())
+        widenEightBitProducts(kernel);
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (op->getNumResults() == 1 && op->getNumRegions() == 0)
@@ -102,14 +163,17 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
     for (Operation *op : ops) {
       OpBuilder builder(op);
       Arithmetic a(builder, op->getLoc());
-      Value result = expand(builder, a, op, target == "host", good);
+      Value result = expand(builder, a, op, host, good);
       if (!result)
         continue;
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
     if (!good)
-      signalPassFailure();
+      return signalPassFailure();
+    if (!host)
+      for (auto kernel : getOperation().getOps<tile::KernelOp>())
+        holdEightBitAsBytes(kernel);
   }
 
   static Value expand(OpBuilder &builder, Arithmetic &a, Operation *op, bool host, bool &good) {

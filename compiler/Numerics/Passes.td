@@ -9,7 +9,8 @@ def ExpandNumericsPass : Pass<"tile-expand-numerics", "::mlir::ModuleOp"> {
   let description = [{
     Needs: tile IR, scalars or tiles alike.  Gives: no `tile.convert`, `tile.div`, `tile.rem`, `tile.ceildiv`, `tile.shl`, `tile.shr`; of `math` only what each
     target has exactly (fma, floor, ceil, roundeven, trunc, absf, sqrt, copysign) and, for the GPU, `exp2` and `rsqrt` on f32, whose hardware forms are
-    within 2 ulp.  For the host also no arithmetic on f16 and bf16, which is computed in f32 and rounded once.  No result is undefined: every division,
+    within 2 ulp.  For the host also no arithmetic on f16 and bf16, which is computed in f32 and rounded once; for the GPU no fp8 types in
+    kernels: such values are bytes, and operands of products f16.  No result is undefined: every division,
     shift and conversion is guarded.  Leaves alone: everything that is exact already.
 
     ```mlir

@@ -138,3 +138,22 @@ func.func @exact(%x: f32) -> f32 {
   %c = math.fma %a, %b, %x : f32
   return %c : f32
 }
+
+// -----
+
+// fp8 on the GPU: bytes in memory and registers, f16 as operands of products.
+// CHECK-LABEL: tile.kernel @eight_bit_product
+// GPU-SAME:    !tile.view<16x16xi8>
+// HOST-SAME:   !tile.view<16x16xf8E4M3FN>
+// GPU:         tile.load {{.*}} -> tensor<16x16xi8>
+// GPU:         tile.dot {{.*}} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
+// HOST:        tile.dot {{.*}} : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E4M3FN> -> tensor<16x16xf32>
+tile.kernel @eight_bit_product(%x: !tile.view<16x16xf8E4M3FN> {tile.name = "x", tile.mode = "in", tile.dtype = "f8e4m3", tile.dims = ["16", "16"]},
+    %y: !tile.view<16x16xf32> {tile.name = "y", tile.mode = "out", tile.dtype = "f32", tile.dims = ["16", "16"]}) attributes {dims = [], grid = []} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %a = tile.load %x[%c0, %c0] widths [16, 16] steps [1, 1] : !tile.view<16x16xf8E4M3FN>[i64, i64] -> tensor<16x16xf8E4M3FN>
+  %d = tile.dot %a, %a, %zero : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E4M3FN> -> tensor<16x16xf32>
+  tile.store %d, %y[%c0, %c0] widths [16, 16] steps [1, 1] : tensor<16x16xf32>, !tile.view<16x16xf32>[i64, i64]
+  tile.return
+}
