@@ -557,3 +557,83 @@ tile.kernel @convert_c1(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attribute
 tile.kernel @view_c1(%x: !tile.view<?xui8> {tile.name = "x", tile.mode = "in", tile.dtype = "u8", tile.dims = ["R"]}) attributes {dims = ["R"], grid = []} {
   tile.return
 }
+
+// -----
+
+tile.kernel @accumulate_c1(%a: !tile.view<?xf32> {tile.name = "a", tile.mode = "accum", tile.dtype = "f32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{accumulate_c1: expected a value of tensor<4xf32>, got 'f32'}}
+  tile.accumulate %s, %a[%i] widths [4] steps [1] : f32, !tile.view<?xf32>[i64]
+  tile.return
+}
+
+// -----
+
+tile.kernel @accumulate_c2(%y: !tile.view<?x?xf32> {tile.name = "y", tile.mode = "out", tile.dtype = "f32", tile.dims = ["R", "C"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{accumulate_c2: expected a view of mode 'accum', got one of mode 'out'}}
+  tile.accumulate %s, %y[%i, %i] widths [0, 0] steps [1, 1] : f32, !tile.view<?x?xf32>[i64, i64]
+  tile.return
+}
+
+// -----
+
+tile.kernel @accumulate_c3(%a: !tile.view<?xf16> {tile.name = "a", tile.mode = "accum", tile.dtype = "f16", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %h: f16 {tile.name = "h", tile.dtype = "f16"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{accumulate_c3: expected f32, f64, i32 or i64, got 'f16'}}
+  tile.accumulate %h, %a[%i] widths [0] steps [1] : f16, !tile.view<?xf16>[i64]
+  tile.return
+}
+
+// -----
+
+tile.kernel @slice_c1_accumulate(%a: !tile.view<?xf32> {tile.name = "a", tile.mode = "accum", tile.dtype = "f32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{slice_c1}}
+  tile.accumulate %s, %a[%i] widths [0, 0] steps [1] : f32, !tile.view<?xf32>[i64]
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c1(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c1: expected a scalar slice}}
+  %o = tile.atomic add %n, %c[%i] widths [4] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c1_type(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c1}}
+  %o = tile.atomic add %s, %c[%i] widths [0] steps [1] order relaxed : f32, !tile.view<?xi32>[i64] -> f32
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c2(%x: !tile.view<?x?xf32> {tile.name = "x", tile.mode = "in", tile.dtype = "f32", tile.dims = ["R", "C"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c2: expected a view of mode 'inout', got one of mode 'in'}}
+  %o = tile.atomic add %s, %x[%i, %i] widths [0, 0] steps [1, 1] order relaxed : f32, !tile.view<?x?xf32>[i64, i64] -> f32
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c3(%c: !tile.view<?xf16> {tile.name = "c", tile.mode = "inout", tile.dtype = "f16", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %h: f16 {tile.name = "h", tile.dtype = "f16"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c3: expected i32, i64, or f32 for add and exchange, got 'f16'}}
+  %o = tile.atomic add %h, %c[%i] widths [0] steps [1] order relaxed : f16, !tile.view<?xf16>[i64] -> f16
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c4(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c4: expected a value of 'i32' to compare with exactly for 'cas'}}
+  %o = tile.atomic cas %n, %c[%i] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c4_add(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c4}}
+  %o = tile.atomic add %n if %n, %c[%i] widths [0] steps [1] order relaxed : i32 if i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}

@@ -168,3 +168,19 @@ tile.kernel @numerics(%f: f32 {tile.name = "f", tile.dtype = "f32"}, %n: i32 {ti
   %8 = tile.shr %n, %n {is_unsigned} : i32
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @sums_over_programs
+tile.kernel @sums_over_programs(
+    %s: !tile.view<?xf32> {tile.name = "s", tile.mode = "accum", tile.dtype = "f32", tile.dims = ["N"]},
+    %c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["N"]},
+    %f: f32 {tile.name = "f", tile.dtype = "f32"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}, %i: i64 {tile.name = "i", tile.dtype = "i64"})
+    attributes {dims = ["N"], grid = []} {
+  %t = tile.broadcast %f : f32 -> tensor<8xf32>
+  // CHECK: tile.accumulate %{{.*}}, %{{.*}}[%{{.*}}] widths [8] steps [1] : tensor<8xf32>, <?xf32>[i64]
+  tile.accumulate %t, %s[%i] widths [8] steps [1] : tensor<8xf32>, !tile.view<?xf32>[i64]
+  // CHECK: tile.atomic add %{{.*}}, %{{.*}}[%{{.*}}] widths [0] steps [1] order relaxed : i32, <?xi32>[i64] -> i32
+  %0 = tile.atomic add %n, %c[%i] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  // CHECK: tile.atomic cas %{{.*}} if %{{.*}}, %{{.*}}[%{{.*}}] widths [0] steps [1] order acq_rel : i32 if i32, <?xi32>[i64] -> i32
+  %1 = tile.atomic cas %n if %0, %c[%i] widths [0] steps [1] order acq_rel : i32 if i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}
