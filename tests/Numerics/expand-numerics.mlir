@@ -141,7 +141,7 @@ func.func @exact(%x: f32) -> f32 {
 
 // -----
 
-// fp8 on the GPU: bytes in memory and registers, f16 as operands of products.
+// GPUs have no fp8 here but bytes in memory and registers, f16 as operands of products.
 // CHECK-LABEL: tile.kernel @eight_bit_product
 // GPU-SAME:    !tile.view<16x16xi8>
 // HOST-SAME:   !tile.view<16x16xf8E4M3FN>

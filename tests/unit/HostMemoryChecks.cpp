@@ -260,6 +260,49 @@ std::string types(const std::string &fault) {
   return "";
 }
 
+/// Sums of all programs into one tensor, duplicate targets included; atomics inside and outside.
+std::string atomics(const std::string &fault) {
+  const int64_t n = 50;
+  Tensor x("i64", {n}), h("f32", {5}), a("i32", {6}), old("i32", {n, 6});
+  x.random(21, -1, 6), h.fill(0.5), a.fill(10), old.fill(-1);
+  std::string atoms;
+  const char *kinds[] = {"add", "max", "min", "exchange", "xor", "add"};
+  for (int64_t k = 0; k < 6; ++k) // the last one outside
+    atoms += fmt::format("  %k{0} = arith.constant {1} : i64\n  %d{0} = arith.constant {0} : i64\n"
+                         "  %o{0} = tile.atomic {2} %v, %a[%k{0}] widths [0] steps [1] order {3} : i32, !tile.view<6xi32>[i64] -> i32\n"
+                         "  tile.store %o{0}, %old[%q, %d{0}] widths [0, 0] steps [1, 1] : i32, !tile.view<?x6xi32>[i64, i64]\n",
+                         k, k == 5 ? 6 : k, kinds[k], k % 2 ? "acq_rel" : "relaxed");
+  std::string ir = kernelText({{"x", "i64", "in", "?", {"N"}}, {"h", "f32", "accum", "5", {"5"}}, {"a", "i32", "inout", "6", {"6"}},
+                               {"old", "i32", "out", "?x6", {"N", "6"}}},
+                              {"N"}, {{"q", "0", "N", "1"}}, R"(
+  %out = arith.constant -1 : i64
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %i = tile.load %x[%q] widths [4] steps [1] pad %out : !tile.view<?xi64>[i64] pad i64 -> tensor<4xi64>
+  tile.accumulate %one, %h[%i] widths [-1] steps [1] : tensor<4xf32>, !tile.view<5xf32>[tensor<4xi64>]
+  %v = arith.trunci %q : i64 to i32
+)" + atoms);
+  std::string wrong = launch(ir, fault, {&x, &h, &a, &old}, {slot(n), slot(n)}, n);
+  if (wrong.empty())
+    wrong = compare(h, [&](const Index &at) {
+      double sum = 0.5;
+      for (int64_t q = 0; q < n; ++q)
+        for (int64_t i = q; i < std::min(q + 4, n); ++i)
+          sum += x.get({i}) == double(at[0]);
+      return sum;
+    });
+  auto after = [&](int64_t k, int64_t programs) {
+    int64_t value = 10;
+    for (int64_t q = 0; q < programs; ++q)
+      value = k == 0 ? value + q : k == 1 ? std::max(value, q) : k == 2 ? std::min(value, q) : k == 3 ? q : k == 4 ? value ^ q : value;
+    return double(value);
+  };
+  if (wrong.empty())
+    wrong = compare(a, [&](const Index &at) { return after(at[0], n); });
+  if (wrong.empty())
+    wrong = compare(old, [&](const Index &at) { return at[1] == 5 ? 0 : after(at[1], at[0]); });
+  return wrong;
+}
+
 /// The grid: offsets, steps, expressions; each program once, any split of the range.
 std::string grid(const std::string &fault) {
   const int64_t n = 29, k = 3;
@@ -294,7 +337,8 @@ std::string grid(const std::string &fault) {
 
 const std::vector<HostCheck> &memoryChecks() {
   static const std::vector<HostCheck> checks = {{"elementwise", elementwise}, {"padding", padding}, {"stores", stores}, {"views", views},
-                                                {"gather", gather},           {"shapes", shapes},   {"types", types},   {"grid", grid}};
+                                                {"gather", gather},           {"shapes", shapes},   {"types", types},   {"grid", grid},
+                                                {"atomics", atomics}};
   return checks;
 }
 
