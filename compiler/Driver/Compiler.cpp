@@ -327,6 +327,10 @@ CompileResult check(std::string_view source, const CompileOptions &options) {
   for (const ast::Kernel &kernel : file.kernels)
     if (!kernel.isOp && isFullyBound(kernel, options))
       (void)specialize(file, {kernel.name}, options, compilation.context, result.diagnostics);
+  // What is part of the language and only not compiled by this version does not make a program wrong.
+  for (Diagnostic &diagnostic : result.diagnostics)
+    if (diagnostic.code == "T0225" && diagnostic.severity == Severity::Error)
+      diagnostic.severity = Severity::Warning;
   return result;
 }
 

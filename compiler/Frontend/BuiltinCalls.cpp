@@ -393,6 +393,29 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
       return Value::poison();
     return isStack ? stack(e, call[0], call[1], *axis, at) : split(e, call[0], *axis, at);
   }
+  if (name == "cumsum") {
+    if (!call.bind({"x", "axis", "reverse"}, 2))
+      return Value::poison();
+    std::optional<int64_t> axis = call.integer(1);
+    if (call.has(2) && !call[2].isBoolean())
+      return e.error(at, "T0218", "'reverse' is true or false", "");
+    return axis ? e.cumsum(call[0], *axis, call.has(2) && call[2].boolean, at) : Value::poison();
+  }
+  if (name == "concat" || name == "take") {
+    bool isConcat = name == "concat";
+    if (!(isConcat ? call.bind({"a", "b", "axis"}, 3) : call.bind({"x", "index", "axis"}, 3)))
+      return Value::poison();
+    std::optional<int64_t> axis = call.integer(2);
+    if (!axis)
+      return Value::poison();
+    return isConcat ? e.concat(call[0], call[1], *axis, at) : e.take(call[0], call[1], *axis, at);
+  }
+  if (name == "topk") {
+    if (!call.bind({"x", "k", "axis"}, 3))
+      return Value::poison();
+    std::optional<int64_t> k = call.integer(1), axis = call.integer(2);
+    return k && axis ? e.topk(call[0], *k, *axis, at) : Value::poison();
+  }
   if (llvm::is_contained(kOthers, name))
     return callShaped(e, name, call, at);
   return e.error(at, "T0225",

@@ -142,6 +142,11 @@ public:
   Value transpose(const Value &tile, At at);
   /// `sum max min maxnum minnum any all`; without axis over all of them.
   Value reduce(std::string_view name, const Value &tile, std::optional<int64_t> axis, At at);
+  Value cumsum(const Value &tile, int64_t axis, bool reverse, At at);
+  Value concat(Value a, Value b, int64_t axis, At at);
+  Value take(const Value &x, const Value &index, int64_t axis, At at);
+  /// A tuple: the k largest and their positions.
+  Value topk(const Value &x, int64_t k, int64_t axis, At at);
   /// a @ b, added to `acc` where it is given (of the result's type and shape).
   Value dot(const Value &a, const Value &b, const Value *acc, tile::Precision precision, At at);
   /// The type and shape of a @ b; nullopt after an error.

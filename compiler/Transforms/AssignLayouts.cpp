@@ -397,6 +397,10 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
             index->set(convert(builder, loc, index->get(), indexLayout(layout, values, widths, index->get())));
       } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
         convertResult(op, permuteLayout(layoutOf(permute.getSource().getType()), permute.getOrder()));
+      } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
+        Dist own = scanLayout(tileType(scan.getSource()).getShape(), scan.getAxis(), warps);
+        scan.getSourceMutable().assign(convert(builder, loc, scan.getSource(), own));
+        convertResult(op, own);
       } else if (auto dot = dyn_cast<DotOp>(op)) {
         Dist own = productLayout(dot);
         if (RankedTensorType type = tileType(dot.getA()))

@@ -29,6 +29,7 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
       if (hasLayout(reshape.getSource().getType()) && hasLayout(reshape.getResult().getType()))
         reshapeThroughShared(reshape);
     });
+    getOperation().walk([&](tile::ConcatOp concat) { concatThroughShared(concat); });
     getOperation().walk([&](tile::ReduceOp reduce) { addExchange(reduce); });
     getOperation().walk([&](tile::AtomicOp atomic) { addScratch(atomic); });
   }
@@ -51,10 +52,23 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
     OpBuilder builder(convert);
     auto type = cast<RankedTensorType>(convert.getSource().getType());
     Value buffer = scratch(builder, convert.getLoc(), type.getShape(), type.getElementType());
-    WriteOp::create(builder, convert.getLoc(), convert.getSource(), buffer);
+    WriteOp::create(builder, convert.getLoc(), convert.getSource(), buffer, DenseI64ArrayAttr());
     Value read = ReadOp::create(builder, convert.getLoc(), convert.getResult().getType(), buffer);
     convert.getResult().replaceAllUsesWith(read);
     convert.erase();
+  }
+
+  static void concatThroughShared(tile::ConcatOp concat) {
+    OpBuilder builder(concat);
+    auto type = cast<RankedTensorType>(concat.getResult().getType());
+    Value buffer = scratch(builder, concat.getLoc(), type.getShape(), type.getElementType());
+    SmallVector<int64_t> offsets(type.getRank(), 0);
+    WriteOp::create(builder, concat.getLoc(), concat.getFirst(), buffer, builder.getDenseI64ArrayAttr(offsets));
+    offsets[concat.getAxis()] = cast<RankedTensorType>(concat.getFirst().getType()).getShape()[concat.getAxis()];
+    WriteOp::create(builder, concat.getLoc(), concat.getSecond(), buffer, builder.getDenseI64ArrayAttr(offsets));
+    Value read = ReadOp::create(builder, concat.getLoc(), type, buffer);
+    concat.getResult().replaceAllUsesWith(read);
+    concat.erase();
   }
 
   /// A buffer whose rows have no gap holds the elements in row-major order under any shape.
@@ -70,7 +84,7 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
       return BufferType::get(context, type.getShape(), type.getElementType(), SharedAttr::get(context, order, pitch, 0, 0), 1);
     };
     Value buffer = AllocOp::create(builder, reshape.getLoc(), dense(from), IntegerAttr());
-    WriteOp::create(builder, reshape.getLoc(), reshape.getSource(), buffer);
+    WriteOp::create(builder, reshape.getLoc(), reshape.getSource(), buffer, DenseI64ArrayAttr());
     Value other = ReinterpretOp::create(builder, reshape.getLoc(), dense(to), buffer);
     Value read = ReadOp::create(builder, reshape.getLoc(), to, other);
     reshape.getResult().replaceAllUsesWith(read);

@@ -255,7 +255,7 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
   Value writeValue(Value operand, ArrayRef<int64_t> shape, tile::DotOp dot) {
     OpBuilder builder(dot);
     Value buffer = allocate(builder, dot.getLoc(), shape, tileOf(operand).getElementType(), 1);
-    WriteOp::create(builder, dot.getLoc(), operand, buffer);
+    WriteOp::create(builder, dot.getLoc(), operand, buffer, DenseI64ArrayAttr());
     return buffer;
   }
 

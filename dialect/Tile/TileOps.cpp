@@ -241,6 +241,23 @@ OpFoldResult PermuteOp::fold(FoldAdaptor) {
 // Reductions and products
 //===----------------------------------------------------------------------===//
 
+/// Whether a reduction or scan of this kind exists for the element type.
+static bool kindFits(ReduceKind kind, Type element) {
+  switch (kind) {
+  case ReduceKind::MaxU:
+  case ReduceKind::MinU:
+  case ReduceKind::And:
+  case ReduceKind::Or:
+  case ReduceKind::Xor:
+    return !isa<FloatType>(element);
+  case ReduceKind::MaxNum:
+  case ReduceKind::MinNum:
+    return isa<FloatType>(element);
+  default:
+    return true;
+  }
+}
+
 LogicalResult ReduceOp::verify() {
   SmallVector<int64_t> expected(shapeOf(getSource()));
   int64_t axis = getAxis();
@@ -253,25 +270,33 @@ LogicalResult ReduceOp::verify() {
   // Layouts, which tile_gpu adds as encodings, are not compared.
   if ((tile ? Type(RankedTensorType::get(tile.getShape(), tile.getElementType())) : getResult().getType()) != result)
     return emitOpError() << "reduce_c2: expected result " << result << ", got " << getResult().getType();
-  bool isFloat = isa<FloatType>(element), fits = true;
-  switch (getKind()) {
-  case ReduceKind::MaxU:
-  case ReduceKind::MinU:
-  case ReduceKind::And:
-  case ReduceKind::Or:
-  case ReduceKind::Xor:
-    fits = !isFloat;
-    break;
-  case ReduceKind::MaxNum:
-  case ReduceKind::MinNum:
-    fits = isFloat;
-    break;
-  default:
-    break;
-  }
-  if (!fits)
+  if (!kindFits(getKind(), element))
     return emitOpError() << "reduce_c3: expected a kind that fits " << element << ", got '"
                          << stringifyReduceKind(getKind()) << "'";
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  int64_t rank = shapeOf(getSource()).size();
+  if (int64_t axis = getAxis(); axis < 0 || axis >= rank)
+    return emitOpError() << "scan_c1: expected an axis in 0.." << rank << ", got " << axis;
+  if (!kindFits(getKind(), getElementTypeOrSelf(getSource())))
+    return emitOpError() << "scan_c2: expected a kind that fits " << getElementTypeOrSelf(getSource()) << ", got '"
+                         << stringifyReduceKind(getKind()) << "'";
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  ArrayRef<int64_t> a = shapeOf(getFirst()), b = shapeOf(getSecond()), result = shapeOf(getResult());
+  int64_t axis = getAxis(), rank = a.size();
+  Type element = getElementTypeOrSelf(getFirst());
+  if (axis < 0 || axis >= rank || int64_t(b.size()) != rank || int64_t(result.size()) != rank ||
+      getElementTypeOrSelf(getSecond()) != element || getElementTypeOrSelf(getResult()) != element)
+    return emitOpError() << "concat_c1: expected one rank and element type and an axis in 0.." << rank << ", got axis " << axis;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d == axis ? a[d] + b[d] != result[d] : a[d] != b[d] || a[d] != result[d])
+      return emitOpError() << "concat_c2: expected extents that add up along dimension " << axis << ", got "
+                           << getFirst().getType() << ", " << getSecond().getType() << " and " << getResult().getType();
   return success();
 }
 

@@ -254,6 +254,27 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
+  let summary = "Running combination along one dimension: element i combines elements 0..i, or i.. with `reverse`";
+  let description = [{
+    Operands are never swapped; the bracketing is free.
+    Rules: scan_c1 `axis` is a dimension; scan_c2 the kind fits the element type, as for tile.reduce.
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$source, I64Attr:$axis, UnitAttr:$reverse);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$kind $source `,` $axis (`reverse` $reverse^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
+  let summary = "Two tiles one behind the other along a dimension";
+  let description = "Rules: concat_c1 `axis` is a dimension and all three have one rank and element type; concat_c2 extents add up along `axis` and agree elsewhere.";
+  let arguments = (ins Tile_Tile:$first, Tile_Tile:$second, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$first `,` $second `,` $axis attr-dict `:` type($first) `,` type($second) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a @ b";
   let description = [{

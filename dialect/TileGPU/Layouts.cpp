@@ -199,6 +199,35 @@ Dist plainAccumulator(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
   return layout;
 }
 
+Dist scanLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps) {
+  Dist layout;
+  int64_t rank = shape.size();
+  SmallVector<int64_t> filled(rank, 1);
+  auto addBit = [&](Bases &bases, int64_t d) {
+    SmallVector<int64_t> basis(rank, 0);
+    if (d >= 0) {
+      basis[d] = filled[d];
+      filled[d] *= 2;
+    }
+    bases.push_back(basis);
+  };
+  auto other = [&]() -> int64_t {
+    for (int64_t d = rank - 1; d >= 0; --d)
+      if (d != axis && filled[d] < shape[d])
+        return d;
+    return -1;
+  };
+  while (filled[axis] < 4 && filled[axis] * 32 < shape[axis])
+    addBit(layout.registers, axis);
+  for (int bit = 0; bit < kLaneBits; ++bit)
+    addBit(layout.lanes, filled[axis] < shape[axis] ? axis : other());
+  for (int64_t bit = 0; bit < int64_t(llvm::Log2_64(warps)); ++bit)
+    addBit(layout.warps, other());
+  for (int64_t d = 0; d < rank; ++d)
+    layout.reps.push_back(llvm::divideCeil(shape[d], filled[d]));
+  return layout;
+}
+
 Dist restrictLayout(const Dist &layout, int64_t axis) {
   Dist result = layout;
   llvm::erase_if(result.registers, [&](const SmallVector<int64_t> &basis) { return basis[axis] != 0; });

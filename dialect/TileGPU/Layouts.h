@@ -91,6 +91,9 @@ Dist mmaOperandA(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
 /// Accumulator of plain multiply-adds: a thread holds 4 neighbouring columns; 4 x 8 lanes; blocks repeated.
 Dist plainAccumulator(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
 
+/// For scans: registers, then the low bits of the lane, then repetitions run along `axis`; what lanes and all warps are left over goes to other dimensions.
+Dist scanLayout(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t warps);
+
 /// Layout of the tile without dimension `axis`.
 Dist sliceLayout(const Dist &layout, int64_t axis);
 /// Layout of the tile with an extent of 1 along `axis`.

@@ -93,7 +93,12 @@ LogicalResult CopyOp::verify() {
 
 LogicalResult WriteOp::verify() {
   auto tile = cast<RankedTensorType>(getValue().getType());
-  if (!fitsBuffer(tile.getShape(), tile.getElementType(), cast<BufferType>(getBuffer().getType())))
+  SmallVector<int64_t> shape(tile.getShape());
+  if (auto offsets = getOffsets())
+    for (auto [i, offset] : llvm::enumerate(*offsets))
+      if (i < shape.size())
+        shape[i] += offset;
+  if (!fitsBuffer(shape, tile.getElementType(), cast<BufferType>(getBuffer().getType())) || (getOffsets() && getOffsets()->size() != shape.size()))
     return emitOpError() << "write_c1: expected a tile that fits " << getBuffer().getType() << ", got " << tile;
   return success();
 }

@@ -149,9 +149,12 @@ def TileGPU_BarrierOp : TileGPU_Op<"barrier"> {
 
 def TileGPU_WriteOp : TileGPU_Op<"write"> {
   let summary = "Registers -> shared memory";
-  let description = "Elements of the buffer beyond the tile's shape become 0.  Rule write_c1: same rank and element type, no larger extent.";
-  let arguments = (ins Tile_Tile:$value, TileGPU_BufferType:$buffer);
-  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+  let description = [{
+    Elements of the buffer beyond the tile's shape become 0, unless `offsets` places the tile inside the buffer: then only its own elements are written.
+    Rule write_c1: same rank and element type, no larger extent, offsets included.
+  }];
+  let arguments = (ins Tile_Tile:$value, TileGPU_BufferType:$buffer, OptionalAttr<DenseI64ArrayAttr>:$offsets);
+  let assemblyFormat = "$value `,` $buffer (`at` $offsets^)? attr-dict `:` type($value) `,` type($buffer)";
   let hasVerifier = 1;
 }
 

@@ -637,3 +637,39 @@ tile.kernel @atomic_c4_add(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "
   %o = tile.atomic add %n if %n, %c[%i] widths [0] steps [1] order relaxed : i32 if i32, !tile.view<?xi32>[i64] -> i32
   tile.return
 }
+
+// -----
+
+tile.kernel @scan_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{scan_c1: expected an axis in 0..2, got 2}}
+  %s = tile.scan sum %t, 2 : tensor<4x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @scan_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{scan_c2: expected a kind that fits 'f32', got 'xor'}}
+  %s = tile.scan xor %t, 1 : tensor<4x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @concat_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{concat_c1: expected one rank and element type and an axis in 0..2, got axis 3}}
+  %s = tile.concat %t, %t, 3 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @concat_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{concat_c2: expected extents that add up along dimension 0}}
+  %s = tile.concat %t, %t, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
+  tile.return
+}

@@ -184,3 +184,15 @@ tile.kernel @sums_over_programs(
   %1 = tile.atomic cas %n if %0, %c[%i] widths [0] steps [1] order acq_rel : i32 if i32, !tile.view<?xi32>[i64] -> i32
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @sequences
+tile.kernel @sequences() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // CHECK: tile.scan sum %{{.*}}, 1 : tensor<4x8xf32>
+  %0 = tile.scan sum %t, 1 : tensor<4x8xf32>
+  // CHECK: tile.scan max %{{.*}}, 0 reverse : tensor<4x8xf32>
+  %1 = tile.scan max %t, 0 reverse : tensor<4x8xf32>
+  // CHECK: tile.concat %{{.*}}, %{{.*}}, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  %2 = tile.concat %0, %1, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  tile.return
+}

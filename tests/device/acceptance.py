@@ -324,6 +324,18 @@ def breadth_cases(r):
     r.case("attention_gemma window, cap, alibi", "attention_gemma", {"T": "f16", "BN": 64, "BM": 64}, {"q": q, "k": k, "v": v, "slopes": slopes}, {"scale": scale, "cap": cap, "window": window}, {"o": ("f16", (1, h, n, d)), "lse": ("f32", (1, h, n))}, {"o": o, "lse": np.full((1, h, n), np.nan)}, 4e-3, 4e-3)
 
 
+def sequence_cases(r):
+    """Running sums and the largest k."""
+    for rows, columns in ((3, 37), (5, 2500), (1, 1024)):
+        x = randn("f32", rows, columns)
+        for block in (64, 1024):
+            r.case(f"running_sum {rows}x{columns} BC {block}", "running_sum", {"BC": block}, {"x": x}, {}, {"x": ("f32", (rows, columns))}, {"x": np.cumsum(x.values, axis=1)}, 1e-4, 1e-3)
+    for dtype, rows, columns in (("f32", 3, 100), ("f32", 2, 3000), ("f16", 4, 8)):
+        x = Array(np.round(rng.standard_normal((rows, columns)) * 4) / 4, dtype)  # many ties
+        order = np.argsort(-x.values, axis=1, kind="stable")[:, :8]
+        r.case(f"top_k {dtype} {rows}x{columns}", "top_k", {}, {"x": x}, {}, {"values": (dtype, (rows, 8)), "indices": ("i32", (rows, 8))}, {"values": np.take_along_axis(x.values, order, 1), "indices": order}, 0, 1e-9)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tessera", default=os.path.join(HERE, "..", "..", "build", "bin", "tessera"))
@@ -339,6 +351,7 @@ def main():
     attention_cases(r)
     gradient_cases(r)
     breadth_cases(r)
+    sequence_cases(r)
     print(f"{r.passed} passed, {r.failed} failed")
     return r.failed != 0
 

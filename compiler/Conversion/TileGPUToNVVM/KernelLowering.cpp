@@ -532,6 +532,10 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
         return lowerRearrangement(o.getSource(), o.getResult(), [](ArrayRef<int64_t> at) { return SmallVector<int64_t>(at); });
       })
       .Case<tile::ReduceOp>([&](auto o) { return lowerReduce(o); })
+      .Case<tile::ScanOp>([&](tile::ScanOp o) {
+        lowerScan(o);
+        return success();
+      })
       .Case<ExchangeOp>([&](auto o) { return lowerExchange(o); })
       .Case<AllocOp>([&](auto o) { return lowerAlloc(o); })
       .Case<SlotOp>([&](SlotOp o) {

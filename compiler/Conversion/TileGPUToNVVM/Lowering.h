@@ -157,6 +157,7 @@ private:
 
   // ReduceLowering.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
+  void lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerExchange(tile_gpu::ExchangeOp op);
   Value combine(tile::ReduceKind kind, Value a, Value b);
   Value identityOf(tile::ReduceKind kind, Type element);

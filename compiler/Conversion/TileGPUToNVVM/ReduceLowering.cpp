@@ -174,6 +174,84 @@ LogicalResult KernelLowering::lowerReduce(tile::ReduceOp op) {
   return success();
 }
 
+/// Along the dimension lie registers, then the low lanes, then repetitions (scanLayout).  Each repetition: every thread scans its own registers, the lanes scan
+/// the threads' totals, and what came before, from lower lanes and earlier repetitions, is combined in from the left.
+void KernelLowering::lowerScan(tile::ScanOp op) {
+  auto type = cast<RankedTensorType>(op.getSource().getType());
+  Dist layout = layoutOf(type);
+  int64_t axis = op.getAxis(), extent = type.getShape()[axis];
+  bool reverse = op.getReverse();
+  ReduceKind kind = op.getKind();
+  Value vector = get(op.getSource());
+  int64_t lanesAlong = llvm::popcount(uint64_t(layout.laneMask(axis))), group = int64_t(1) << lanesAlong;
+  Value inGroup = LLVM::AndOp::create(b, lane, i32(group - 1));
+  Value identity = identityOf(kind, type.getElementType());
+  auto join = [&](Value before, Value after) { return reverse ? combine(kind, after, before) : combine(kind, before, after); };
+  auto shift = [&](Value value, int64_t distance) {
+    return shuffleWords(value, [&](Value word) -> Value {
+      return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, i32(distance), i32(reverse ? 31 : 0),
+                                  reverse ? NVVM::ShflKind::down : NVVM::ShflKind::up, UnitAttr());
+    });
+  };
+  // Lines of registers: those with the same other coordinates, by repetition.
+  std::map<SmallVector<int64_t>, std::map<int64_t, SmallVector<std::pair<int64_t, int64_t>>>> lines;
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
+    SmallVector<int64_t> at = layout.offset(r);
+    int64_t along = at[axis];
+    at.erase(at.begin() + axis);
+    lines[at][along / layout.blockExtent(axis)].push_back({along, r});
+  }
+  Value base = threadBase(layout, axis);
+  SmallVector<Value> results(layout.numRegisters());
+  for (auto &[others, repetitions] : lines) {
+    SmallVector<SmallVector<std::pair<int64_t, int64_t>>> order;
+    for (auto &[repetition, members] : repetitions) {
+      llvm::sort(members);
+      if (reverse)
+        std::reverse(members.begin(), members.end());
+      order.push_back(members);
+    }
+    if (reverse)
+      std::reverse(order.begin(), order.end());
+    Value carry;
+    for (auto &members : order) {
+      SmallVector<Value> local;
+      for (auto [along, r] : members) {
+        Value element = extract(vector, r);
+        if (layout.coverage(axis) > extent) {
+          Value position = base ? addConstant(base, along) : i32(along);
+          Value real = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, position, i32(extent));
+          element = LLVM::SelectOp::create(b, real, element, identity);
+        }
+        local.push_back(local.empty() ? element : join(local.back(), element));
+      }
+      Value total = local.back();
+      for (int64_t distance = 1; distance < group; distance *= 2) {
+        Value before = shift(total, distance);
+        Value has = reverse ? LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, inGroup, i32(group - distance)).getResult()
+                            : LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, inGroup, i32(distance)).getResult();
+        total = LLVM::SelectOp::create(b, has, join(before, total), total);
+      }
+      Value before;
+      if (group > 1) {
+        Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, inGroup, i32(reverse ? group - 1 : 0));
+        before = LLVM::SelectOp::create(b, isFirst, identity, shift(total, 1));
+      }
+      if (carry)
+        before = before ? join(carry, before) : carry;
+      for (auto [i, member] : llvm::enumerate(members))
+        results[member.second] = before ? join(before, local[i]) : local[i];
+      // The whole repetition's total is in the last lane of the group.
+      Value last = LLVM::OrOp::create(b, LLVM::AndOp::create(b, lane, i32(31 & ~(group - 1))), i32(reverse ? 0 : group - 1));
+      Value all = group == 1 ? total : shuffleWords(total, [&](Value word) -> Value {
+        return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, last, i32(31), NVVM::ShflKind::idx, UnitAttr());
+      });
+      carry = carry ? join(carry, all) : all;
+    }
+  }
+  values[op.getResult()] = assemble(convertType(type), results);
+}
+
 LogicalResult KernelLowering::lowerExchange(ExchangeOp op) {
   Value vector = get(op.getValue()), buffer = get(op.getBuffer());
   auto type = cast<BufferType>(op.getBuffer().getType());

@@ -190,19 +190,29 @@ LogicalResult KernelLowering::lowerWrite(WriteOp op) {
   auto type = cast<BufferType>(op.getBuffer().getType());
   Dist layout = layoutOf(tile);
   SharedAddress address = addressFor(op.getBuffer(), layout);
-  int64_t vector = sharedVector(layout, type, tile.getShape());
+  int64_t vector = op.getOffsets() ? 1 : sharedVector(layout, type, tile.getShape());
   Value owner = ownsElements(layout);
   Value value = get(op.getValue());
   auto base = [&](int64_t d) { return threadBase(layout, d); };
-  for (int64_t d = 0; d < layout.rank(); ++d)
+  SmallVector<int64_t> offsets(layout.rank(), 0);
+  if (op.getOffsets())
+    offsets.assign(op.getOffsets()->begin(), op.getOffsets()->end());
+  for (int64_t d = 0; d < layout.rank() && !op.getOffsets(); ++d)
     if (layout.coverage(d) < type.getShape()[d])
       zeroFill(get(op.getBuffer()), type, d, layout.coverage(d));
   for (int64_t r = 0, e = layout.numRegisters(); r < e; r += vector) {
     SmallVector<int64_t> at = layout.offset(r);
     Value part = slice(value, r, vector);
-    if (Value real = withinShape(b, layout, at, tile.getShape(), base))
-      part = LLVM::SelectOp::create(b, real, part, LLVM::ZeroOp::create(b, part.getType()));
-    Value predicate = withinShape(b, layout, at, type.getShape(), base);
+    Value real = withinShape(b, layout, at, tile.getShape(), base), predicate;
+    if (op.getOffsets()) {
+      predicate = real;
+    } else {
+      if (real)
+        part = LLVM::SelectOp::create(b, real, part, LLVM::ZeroOp::create(b, part.getType()));
+      predicate = withinShape(b, layout, at, type.getShape(), base);
+    }
+    for (auto [position, offset] : llvm::zip(at, offsets))
+      position += offset;
     if (owner)
       predicate = predicate ? LLVM::AndOp::create(b, predicate, owner).getResult() : owner;
     auto [row, column] = rowColumn(type, at);

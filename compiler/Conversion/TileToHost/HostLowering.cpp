@@ -81,7 +81,7 @@ static bool isRecipe(Operation *op) {
   if (isListConstant(op))
     return false;
   return OpTrait::hasElementwiseMappableTraits(op) ||
-         isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp, tile::ReshapeOp>(op);
+         isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp, tile::ReshapeOp, tile::ConcatOp>(op);
 }
 /// Recipes that only rename indices or cost nothing.
 static bool isFree(Operation *op) {
@@ -109,7 +109,7 @@ void HostLowering::planTiles() {
           Use other = use.lookup(user->getResult(0));
           root = other.root;
           many |= other.many;
-          if (isa<tile::BroadcastOp>(user))
+          if (isa<tile::BroadcastOp, tile::ConcatOp>(user))
             many = true; // an element is wanted again and again
         }
         many |= mine.root && mine.root != root;
@@ -219,6 +219,10 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
   }
   if (auto o = dyn_cast<tile::ReduceOp>(op)) {
     lowerReduce(o);
+    return success();
+  }
+  if (auto o = dyn_cast<tile::ScanOp>(op)) {
+    lowerScan(o);
     return success();
   }
   if (auto o = dyn_cast<tile::DotOp>(op)) {
@@ -340,6 +344,16 @@ Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
     for (auto [i, d] : llvm::enumerate(permute.getOrder()))
       at[faults.permuteIgnored && tileType(permute.getSource()).getShape()[0] == tileType(permute.getSource()).getShape()[1] ? i : d] = indices[i];
     return elementOf(permute.getSource(), at);
+  }
+  if (auto concat = dyn_cast<tile::ConcatOp>(op)) {
+    // Both are read, at an index that each of them has; then one is chosen.
+    int64_t axis = concat.getAxis(), length = tileType(concat.getFirst()).getShape()[axis];
+    Indices first(indices), second(indices);
+    first[axis] = arith::MinSIOp::create(b, indices[axis], i64(length - 1));
+    second[axis] = arith::MaxSIOp::create(b, arith::SubIOp::create(b, indices[axis], i64(length)), i64(0));
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, indices[axis], i64(length));
+    Value x = elementOf(concat.getFirst(), first), y = elementOf(concat.getSecond(), second);
+    return arith::SelectOp::create(b, isFirst, x, y);
   }
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     Value linear = i64(0);

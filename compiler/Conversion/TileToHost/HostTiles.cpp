@@ -178,6 +178,30 @@ bool HostLowering::updatesInPlace(tile::DotOp op) {
   return use.getOwner() == around.getBody()->getTerminator() && use.getOperandNumber() + 1 == argument.getArgNumber();
 }
 
+void HostLowering::lowerScan(tile::ScanOp op) {
+  RankedTensorType type = tileType(op.getSource());
+  int64_t axis = op.getAxis(), extent = type.getShape()[axis];
+  Value out = scratchPointer(allocate(type));
+  SmallVector<int64_t> others(type.getShape());
+  others.erase(others.begin() + axis);
+  loop(i64(0), i64(extent), 1, [&](Value step) {
+    Value along = op.getReverse() ? arith::SubIOp::create(b, i64(extent - 1), step).getResult() : step;
+    Value before = op.getReverse() ? arith::AddIOp::create(b, along, i64(1)).getResult() : arith::SubIOp::create(b, along, i64(1)).getResult();
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, step, i64(0));
+    before = arith::SelectOp::create(b, isFirst, along, before); // any place that exists
+    loopOver(others, [&](const Indices &at) {
+      Indices here(at), last(at);
+      here.insert(here.begin() + axis, along);
+      last.insert(last.begin() + axis, before);
+      Value element = elementOf(op.getSource(), here);
+      Value running = loadScalar(type.getElementType(), bufferElement(out, type, last));
+      Value sum = op.getReverse() ? combine(op.getKind(), element, running) : combine(op.getKind(), running, element);
+      storeScalar(arith::SelectOp::create(b, isFirst, element, sum), bufferElement(out, type, here));
+    });
+  });
+  scalars[op.getResult()] = out;
+}
+
 void HostLowering::lowerDot(tile::DotOp op) {
   RankedTensorType cType = tileType(op.getResult());
   Type acc = cType.getElementType();

@@ -123,6 +123,7 @@ private:
 
   // HostTiles.cpp
   void lowerReduce(tile::ReduceOp op);
+  void lowerScan(tile::ScanOp op);
   void lowerDot(tile::DotOp op);
   void reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out);
   Value widened(Value x, Type element);

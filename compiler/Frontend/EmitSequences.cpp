@@ -1,0 +1,143 @@
+//===- EmitSequences.cpp - running sums, concatenation, selection by index, the largest k - SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// cumsum and concat are ops of the dialect; take and topk are composed of comparisons, selections and reductions, so that every target has them.
+//
+#include "compiler/Frontend/Emitter.h"
+#include "dialect/Tile/TileDialect.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+namespace tessera::frontend {
+
+/// An axis of a tile; false after an error.
+static bool checkAxis(Emitter &e, std::string_view name, const Value &tile, int64_t axis, At at) {
+  if (tile.isPoison())
+    return false;
+  if (!tile.isTile()) {
+    e.error(at, "T0302", fmt::format("'{}' takes a tile, found {}", name, e.describe(tile)), "");
+    return false;
+  }
+  int64_t rank = tile.shape().size();
+  if (axis >= 0 && axis < rank)
+    return true;
+  e.error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, axis), "axes count from 0 and are never negative");
+  return false;
+}
+
+Value Emitter::cumsum(const Value &tile, int64_t axis, bool reverse, At at) {
+  if (!checkAxis(*this, "cumsum", tile, axis, at))
+    return Value::poison();
+  Value wide = convertData(tile, sumType(tile.dtype), at, {});
+  auto op = tile::ScanOp::create(builder, loc(at), tile::ReduceKind::Sum, wide.ssa, axis, reverse);
+  return Value::data(op, wide.dtype, tile.origins);
+}
+
+Value Emitter::concat(Value a, Value b, int64_t axis, At at) {
+  if (!checkAxis(*this, "concat", a, axis, at) || !checkAxis(*this, "concat", b, axis, at))
+    return Value::poison();
+  std::optional<DType> type = commonType({a, b}, at);
+  if (!type)
+    return Value::poison();
+  a = widen(a, *type, at);
+  b = widen(b, *type, at);
+  SmallVector<int64_t> shape(a.shape());
+  bool fits = a.shape().size() == b.shape().size();
+  for (size_t d = 0; fits && d < shape.size(); ++d)
+    fits = int64_t(d) == axis || a.shape()[d] == b.shape()[d];
+  if (!fits)
+    return error(at, "T0302", fmt::format("'concat' needs equal extents but along axis {}, found {} and {}", axis, describe(a), describe(b)), "");
+  shape[axis] += b.shape()[axis];
+  if (!checkExtents(shape, at))
+    return Value::poison();
+  std::vector<std::string> origins = a.origins;
+  origins[axis].clear();
+  auto op = tile::ConcatOp::create(builder, loc(at), typeOf(*type, shape), a.ssa, b.ssa, axis);
+  return Value::data(op, *type, std::move(origins));
+}
+
+/// Elements of x along `axis` at the positions `index` (a vector); 0 where there is no such position.  Every position is compared with every index.
+Value Emitter::take(const Value &x, const Value &index, int64_t axis, At at) {
+  if (!checkAxis(*this, "take", x, axis, at) || index.isPoison())
+    return Value::poison();
+  if (!index.isTile() || index.shape().size() != 1 || isFloat(index.dtype) || index.dtype == DType::Bool)
+    return error(at, "T0302", fmt::format("the index of 'take' is a vector of integers, found {}", describe(index)), "");
+  Value wanted = expandDims(convert(index, DType::I64, at), 1, at);
+  Value match = binary(Operator::Eq, wanted, iota(Value::of(x.shape()[axis]), at), at);
+  for (int64_t d = axis + 1; d < int64_t(x.shape().size()); ++d)
+    match = expandDims(match, match.shape().size(), at);
+  // Exactly one element matches, so that the bits of all may be joined.
+  Type element = getElementTypeOrSelf(x.ssa.getType());
+  auto integer = IntegerType::get(context, element.getIntOrFloatBitWidth());
+  Value bits = expandDims(x, axis, at);
+  mlir::Value raw = bits.ssa;
+  auto withElement = [](Type type, Type to) { return cast<RankedTensorType>(type).clone(to); };
+  if (raw.getType() != withElement(raw.getType(), integer))
+    raw = arith::BitcastOp::create(builder, loc(at), withElement(raw.getType(), integer), raw);
+  SmallVector<int64_t> shape(bits.shape());
+  shape[axis] = index.shape()[0];
+  Value condition = broadcast(match, shape, std::vector<std::string>(shape.size()), at);
+  auto type = RankedTensorType::get(shape, integer);
+  raw = tile::BroadcastOp::create(builder, loc(at), type, raw);
+  mlir::Value zero = arith::ConstantOp::create(builder, loc(at), DenseElementsAttr::get(type, APInt(integer.getWidth(), 0)));
+  mlir::Value chosen = arith::SelectOp::create(builder, loc(at), condition.ssa, raw, zero);
+  shape.erase(shape.begin() + axis + 1);
+  mlir::Value joined = tile::ReduceOp::create(builder, loc(at), RankedTensorType::get(shape, integer), tile::ReduceKind::Or, chosen, axis + 1);
+  if (element != integer)
+    joined = arith::BitcastOp::create(builder, loc(at), RankedTensorType::get(shape, element), joined);
+  std::vector<std::string> origins = x.origins;
+  origins[axis] = index.origins[0];
+  return Value::data(joined, x.dtype, std::move(origins));
+}
+
+/// The k largest along `axis`, in order, with their positions: NaN is greatest, of equals the lower position comes first.  One round for each: the largest of
+/// what is left, and the first place where it stands.
+Value Emitter::topk(const Value &x, int64_t k, int64_t axis, At at) {
+  if (!checkAxis(*this, "topk", x, axis, at))
+    return Value::poison();
+  int64_t extent = x.shape()[axis], rank = x.shape().size();
+  if (x.dtype == DType::Bool || sizeOf(x.dtype) == 1)
+    return error(at, "T0302", fmt::format("'topk' orders integers of at least 16 bits and floats, found {}", describe(x)), "convert first");
+  if (k < 1 || k > extent || k > 128)
+    return error(at, "T0302", fmt::format("expected a k in 1..{}, found {}", std::min<int64_t>(extent, 128), k), "");
+  auto along = [&](Value vector, int64_t from) {
+    for (int64_t d = from + 1; d < rank; ++d)
+      vector = expandDims(vector, vector.shape().size(), at);
+    return vector;
+  };
+  Value position = along(iota(Value::of(extent), at), axis), slot = along(iota(Value::of(k), at), axis);
+  Value left = full(Value::of(true), DType::Bool, {SmallVector<int64_t>(x.shape()), x.origins}, at);
+  SmallVector<int64_t> shape(x.shape());
+  shape[axis] = k;
+  std::vector<std::string> origins = x.origins;
+  origins[axis].clear();
+  Value values = full(Value::of(int64_t(0)), x.dtype, {shape, origins}, at);
+  Value places = full(Value::of(int64_t(0)), DType::I64, {shape, origins}, at);
+  for (int64_t round = 0; round < k; ++round) {
+    // A NaN among what is left makes the maximum NaN.
+    Value lowest;
+    if (isFloat(x.dtype)) {
+      lowest = Value::of(-std::numeric_limits<double>::infinity());
+    } else {
+      bool isUnsigned = isUnsignedInteger(x.dtype);
+      lowest = Value::of(isUnsigned ? int64_t(0) : -(int64_t(1) << (8 * sizeOf(x.dtype) - 2)) * 2);
+    }
+    Value best = expandDims(reduce("max", select(left, x, full(lowest, x.dtype, {SmallVector<int64_t>(x.shape()), x.origins}, at), at), axis, at), axis, at);
+    Value here = binary(Operator::Eq, x, best, at);
+    if (isFloat(x.dtype)) {
+      Value bothNan = logical(true, binary(Operator::Ne, x, x, at), binary(Operator::Ne, best, best, at), at);
+      here = logical(false, here, bothNan, at);
+    }
+    here = logical(true, here, left, at);
+    Value place = expandDims(reduce("min", select(here, position, Value::of(extent), at), axis, at), axis, at);
+    left = logical(true, left, binary(Operator::Ne, position, place, at), at);
+    Value mine = binary(Operator::Eq, slot, Value::of(round), at);
+    values = select(mine, best, values, at);
+    places = select(mine, place, places, at);
+    if (values.isPoison() || places.isPoison())
+      return Value::poison();
+  }
+  return Value::of(std::vector<Value>{values, places});
+}
+
+} // namespace tessera::frontend
