@@ -410,6 +410,8 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
       return Value::poison();
     return isConcat ? e.concat(call[0], call[1], *axis, at) : e.take(call[0], call[1], *axis, at);
   }
+  if (name == "paged")
+    return call.bind({"pool", "table", "n"}, 3) ? e.paged(call[0], call[1], call[2], at) : Value::poison();
   if (name == "topk") {
     if (!call.bind({"x", "k", "axis"}, 3))
       return Value::poison();

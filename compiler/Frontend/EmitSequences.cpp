@@ -140,4 +140,28 @@ Value Emitter::topk(const Value &x, int64_t k, int64_t axis, At at) {
   return Value::of(std::vector<Value>{values, places});
 }
 
+Value Emitter::paged(const Value &pool, const Value &table, const Value &rows, At at) {
+  if (pool.isPoison() || table.isPoison() || rows.isPoison())
+    return Value::poison();
+  if (!pool.isView() || pool.view->extents.size() < 2)
+    return error(at, "T0304", fmt::format("the pool of 'paged' is a view of pages and rows, found {}", describe(pool)), "write pool[.., .., g]");
+  bool fits = table.isView() && table.view->extents.size() == 1 && (table.view->dtype == DType::I32 || table.view->dtype == DType::I64);
+  if (!fits)
+    return error(at, "T0304", fmt::format("the table of 'paged' is a view of one dimension of i32 or i64, found {}", describe(table)), "write table[b]");
+  Value count = toIndex(rows, at, "the number of rows of 'paged'");
+  if (count.isPoison())
+    return count;
+  View result{.value = {}, .dtype = pool.view->dtype, .mode = pool.view->mode, .param = pool.view->param, .extents = {}};
+  ViewExtent first;
+  first.value = builder.createOrFold<arith::MaxSIOp>(loc(at), count.ssa, indexConstant(0, at));
+  result.extents.push_back(first);
+  result.extents.insert(result.extents.end(), pool.view->extents.begin() + 2, pool.view->extents.end());
+  SmallVector<int64_t> shape;
+  for (const ViewExtent &extent : result.extents)
+    shape.push_back(extent.fixed.value_or(ShapedType::kDynamic));
+  auto type = tile::ViewType::get(context, shape, cast<tile::ViewType>(pool.view->value.getType()).getElementType());
+  result.value = tile::PagedOp::create(builder, loc(at), type, pool.view->value, table.view->value, count.ssa);
+  return Value::of(std::move(result));
+}
+
 } // namespace tessera::frontend

@@ -159,6 +159,8 @@ public:
   /// Whether the indices take part of the view rather than its elements (decision 6).
   static bool isViewIndexing(const View &view, llvm::ArrayRef<Index> indices);
   Value subview(const View &view, llvm::ArrayRef<Index> indices, At at);
+  /// `paged(pool, table, n)`: rows scattered over pages as one view.
+  Value paged(const Value &pool, const Value &table, const Value &rows, At at);
   std::optional<Slice> slice(const View &view, llvm::ArrayRef<Index> indices, At at);
   Value load(const Slice &slice, const Value *pad, At at);
   void store(const Slice &slice, const Value &value, At at);

@@ -52,7 +52,8 @@ tile::LoadOp loadBehind(Value operand, bool &transposed) {
     operand = permute.getSource();
   }
   auto load = operand.getDefiningOp<tile::LoadOp>();
-  if (!load || tileOf(load.getResult()).getRank() != 2 || llvm::is_contained(load.getWidths(), -1))
+  if (!load || tileOf(load.getResult()).getRank() != 2 || llvm::is_contained(load.getWidths(), -1) ||
+      tile::isPaged(load.getView()))
     return {};
   return load;
 }

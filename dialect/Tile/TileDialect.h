@@ -36,8 +36,11 @@ struct GlobalMemory : public mlir::SideEffects::Resource::Base<GlobalMemory> {
 /// place of the first.  Only for operands that passed the verifier.
 llvm::SmallVector<int64_t> sliceShape(mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths);
 
-/// The kernel argument behind a view: follows `tile.subview` to its root.
+/// The kernel argument behind a view: follows `tile.subview` and the pool of `tile.paged` to its root.
 mlir::BlockArgument rootParameter(mlir::Value view);
+
+/// Whether a page table stands between the view and its parameter.
+bool isPaged(mlir::Value view);
 
 } // namespace tessera::tile
 

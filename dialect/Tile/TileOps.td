@@ -106,6 +106,20 @@ def Tile_SubviewOp : Tile_Op<"subview", [Pure, DeclareOpInterfaceMethods<ViewLik
   let hasVerifier = 1;
 }
 
+def Tile_PagedOp : Tile_Op<"paged", [Pure]> {
+  let summary = "Rows scattered over pages as one view: `paged(pool, table, n)`";
+  let description = [{
+    Row r of the result is row r % P of page `table[r / P]` of the pool, P being the pool's second extent; the pool's other dimensions follow.  A row is inside iff
+    0 <= r < n, r / P is inside the table, and the entry is inside the pool.  The table is read at every access.
+    Rules: paged_c1 the pool has rank 2 or more; paged_c2 the table has rank 1 and i32 or i64 elements; paged_c3 the result has a dynamic
+    dimension, then those of the pool from the third on, and the pool's element type.
+  }];
+  let arguments = (ins Tile_ViewType:$pool, Tile_ViewType:$table, I64:$rows);
+  let results = (outs Tile_ViewType:$result);
+  let assemblyFormat = "$pool `,` $table `,` $rows attr-dict `:` type($pool) `,` type($table) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 class Tile_SliceOp<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, traits> {
   let extraClassDeclaration = [{
     /// Shape of the slice: its tile dimensions in order (empty for a scalar).

@@ -39,16 +39,32 @@ SmallVector<int64_t> tessera::tile::sliceShape(ValueRange indices, ArrayRef<int6
   return shape;
 }
 
+/// The view that `view` is part of; null for a parameter.
+static Value sourceOf(Value view) {
+  if (auto subview = view.getDefiningOp<SubviewOp>())
+    return subview.getSource();
+  if (auto paged = view.getDefiningOp<PagedOp>())
+    return paged.getPool();
+  return {};
+}
+
 BlockArgument tessera::tile::rootParameter(Value view) {
-  while (auto subview = view.getDefiningOp<SubviewOp>())
-    view = subview.getSource();
+  while (Value source = sourceOf(view))
+    view = source;
   return cast<BlockArgument>(view);
+}
+
+bool tessera::tile::isPaged(Value view) {
+  for (; view; view = sourceOf(view))
+    if (view.getDefiningOp<PagedOp>())
+      return true;
+  return false;
 }
 
 /// The mode of the parameter behind a view, empty when it has none (IR under construction).
 static StringRef modeOf(Value view) {
-  while (auto subview = view.getDefiningOp<SubviewOp>())
-    view = subview.getSource();
+  while (Value source = sourceOf(view))
+    view = source;
   auto argument = dyn_cast<BlockArgument>(view);
   if (!argument)
     return {};
@@ -131,6 +147,20 @@ LogicalResult SubviewOp::verify() {
   auto expected = ViewType::get(getContext(), shape, source.getElementType());
   if (result != expected)
     return emitOpError() << "subview_c3: expected result " << expected << ", got " << result;
+  return success();
+}
+
+LogicalResult PagedOp::verify() {
+  auto pool = cast<ViewType>(getPool().getType()), table = cast<ViewType>(getTable().getType());
+  if (pool.getRank() < 2)
+    return emitOpError() << "paged_c1: expected a pool of rank 2 or more, got " << pool;
+  if (table.getRank() != 1 || !(table.getElementType().isInteger(32) || table.getElementType().isInteger(64)))
+    return emitOpError() << "paged_c2: expected a table of rank 1 of i32 or i64, got " << table;
+  SmallVector<int64_t> shape{ShapedType::kDynamic};
+  llvm::append_range(shape, pool.getShape().drop_front(2));
+  auto expected = ViewType::get(getContext(), shape, pool.getElementType());
+  if (getResult().getType() != expected)
+    return emitOpError() << "paged_c3: expected result " << expected << ", got " << getResult().getType();
   return success();
 }
 

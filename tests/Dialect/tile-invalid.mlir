@@ -673,3 +673,27 @@ tile.kernel @concat_c2() attributes {dims = [], grid = []} {
   %s = tile.concat %t, %t, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<9x8xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @paged_c1(%p: !tile.view<?xf32> {tile.name = "p", tile.mode = "in", tile.dtype = "f32", tile.dims = ["N"]}, %t: !tile.view<?xi32> {tile.name = "t", tile.mode = "in", tile.dtype = "i32", tile.dims = ["W"]}, %n: i64 {tile.name = "n", tile.dtype = "i64"}) attributes {dims = ["N", "W"], grid = []} {
+  // expected-error@+1 {{paged_c1: expected a pool of rank 2 or more}}
+  %v = tile.paged %p, %t, %n : !tile.view<?xf32>, !tile.view<?xi32> -> !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @paged_c2(%p: !tile.view<?x16xf32> {tile.name = "p", tile.mode = "in", tile.dtype = "f32", tile.dims = ["N", "16"]}, %t: !tile.view<?xf32> {tile.name = "t", tile.mode = "in", tile.dtype = "f32", tile.dims = ["W"]}, %n: i64 {tile.name = "n", tile.dtype = "i64"}) attributes {dims = ["N", "W"], grid = []} {
+  // expected-error@+1 {{paged_c2: expected a table of rank 1 of i32 or i64}}
+  %v = tile.paged %p, %t, %n : !tile.view<?x16xf32>, !tile.view<?xf32> -> !tile.view<?xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @paged_c3(%p: !tile.view<?x16x8xf32> {tile.name = "p", tile.mode = "in", tile.dtype = "f32", tile.dims = ["N", "16", "8"]}, %t: !tile.view<?xi32> {tile.name = "t", tile.mode = "in", tile.dtype = "i32", tile.dims = ["W"]}, %n: i64 {tile.name = "n", tile.dtype = "i64"}) attributes {dims = ["N", "W"], grid = []} {
+  // expected-error@+1 {{paged_c3: expected result}}
+  %v = tile.paged %p, %t, %n : !tile.view<?x16x8xf32>, !tile.view<?xi32> -> !tile.view<?x16xf32>
+  tile.return
+}

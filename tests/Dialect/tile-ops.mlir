@@ -196,3 +196,10 @@ tile.kernel @sequences() attributes {dims = [], grid = []} {
   %2 = tile.concat %0, %1, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
   tile.return
 }
+
+// CHECK-LABEL: tile.kernel @pages
+tile.kernel @pages(%p: !tile.view<?x16x8xf32> {tile.name = "p", tile.mode = "in", tile.dtype = "f32", tile.dims = ["N", "16", "8"]}, %t: !tile.view<?xi32> {tile.name = "t", tile.mode = "in", tile.dtype = "i32", tile.dims = ["W"]}, %n: i64 {tile.name = "n", tile.dtype = "i64"}) attributes {dims = ["N", "W"], grid = []} {
+  // CHECK: tile.paged %{{.*}}, %{{.*}}, %{{.*}} : <?x16x8xf32>, <?xi32> -> <?x8xf32>
+  %v = tile.paged %p, %t, %n : !tile.view<?x16x8xf32>, !tile.view<?xi32> -> !tile.view<?x8xf32>
+  tile.return
+}

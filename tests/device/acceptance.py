@@ -336,6 +336,27 @@ def sequence_cases(r):
         r.case(f"top_k {dtype} {rows}x{columns}", "top_k", {}, {"x": x}, {}, {"values": (dtype, (rows, 8)), "indices": ("i32", (rows, 8))}, {"values": np.take_along_axis(x.values, order, 1), "indices": order}, 0, 1e-9)
 
 
+def decode_cases(r):
+    """A paged cache read through its table; a hole in the table is padding."""
+    b, g, gr, d, pages, P, splits = 3, 2, 8, 128, 12, 64, 3
+    q, pool_k, pool_v = randn("bf16", b, g, gr, d), randn("bf16", pages, P, g, d), randn("bf16", pages, P, g, d)
+    table = np.array([[3, 7, 1, 0], [5, 2, 9, 11], [4, 6, 8, 10]])
+    lens, scale = np.array([200, 0, 65]), float(np.float32(d**-0.5))
+    o, lse = np.zeros((splits, b, g, gr, d)), np.full((splits, b, g, gr), -np.inf)
+    for i in range(b):
+        n = lens[i]
+        per = -(-(-(-n // 64)) // splits) * 64
+        for j in range(g):
+            K = np.concatenate([pool_k.values[page, :, j] for page in table[i]])[:n]
+            V = np.concatenate([pool_v.values[page, :, j] for page in table[i]])[:n]
+            for s in range(splits):
+                lo, hi = min(s * per, n), min((s + 1) * per, n)
+                if hi > lo:
+                    o[s, i, j], lse[s, i, j] = attention(q.values[i, j], K[lo:hi], V[lo:hi], scale, False)
+    r.case("decode_split paged", "decode_split", {}, {"q": q, "pool_k": pool_k, "pool_v": pool_v, "table": Array(table, "i32"), "lens": Array(lens, "i32")}, {"scale": scale},
+           {"part": ("f32", (splits, b, g, gr, d)), "part_lse": ("f32", (splits, b, g, gr))}, {"part": o, "part_lse": lse}, 4e-3, 4e-3)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tessera", default=os.path.join(HERE, "..", "..", "build", "bin", "tessera"))
@@ -352,6 +373,7 @@ def main():
     gradient_cases(r)
     breadth_cases(r)
     sequence_cases(r)
+    decode_cases(r)
     print(f"{r.passed} passed, {r.failed} failed")
     return r.failed != 0
 

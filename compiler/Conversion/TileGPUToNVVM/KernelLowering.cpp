@@ -486,6 +486,10 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
         return success();
       })
       .Case<tile::SubviewOp>([&](auto o) { return lowerSubview(o); })
+      .Case<tile::PagedOp>([&](auto o) {
+        lowerPaged(o);
+        return success();
+      })
       .Case<tile::LoadOp>([&](auto o) { return lowerLoad(o); })
       .Case<tile::StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<tile::InsideOp>([&](auto o) { return lowerInside(o); })

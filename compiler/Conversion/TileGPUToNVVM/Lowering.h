@@ -40,6 +40,8 @@ struct ParamView {
   bool readOnly = false;                      ///< mode `in`: nothing in the launch writes it
 };
 
+struct PageTable;
+
 /// One dimension of a view: where it lies in its parameter.  Element e is at root index offset + e and exists iff low <= offset + e < high.
 struct ViewDim {
   int64_t root = 0;
@@ -50,6 +52,7 @@ struct ViewDim {
   mlir::Value high;
   int64_t highDivisor = 1;
   int64_t staticExtent = -1; ///< of an untouched static dimension
+  std::shared_ptr<PageTable> pages; ///< of rows behind a page table; `root` is then the dimension of a row in its page
 };
 
 /// A view resolved to its parameter.
@@ -59,6 +62,15 @@ struct ViewState {
   int64_t pointerDivisor = int64_t(1) << 30; ///< elements; what the scalar indices leave of the alignment
   mlir::Value valid;         ///< i1: the scalar indices were inside; null: true
   llvm::SmallVector<ViewDim> dims;
+};
+
+/// The page table behind a dimension.
+struct PageTable {
+  ViewState table;
+  bool wideEntries = false;  ///< i64; else i32
+  int64_t pageRoot = 0;      ///< the pool's dimension of pages
+  mlir::Value rowsOfPage;    ///< i64
+  mlir::Value poolOffset, poolLow, poolHigh; ///< i64; the first two may be null: 0
 };
 
 /// Lowers one kernel.  `lower` fails after emitting an error.
@@ -95,6 +107,9 @@ private:
 
   // MemoryLowering.cpp
   mlir::LogicalResult lowerSubview(tile::SubviewOp op);
+  void lowerPaged(tile::PagedOp op);
+  /// Bytes from the view's pointer to row `row` (i64, offset included) behind a page table, and whether it exists.
+  std::pair<Value, Value> pagedRow(const ViewDim &dim, const ParamView &param, Value row);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   mlir::LogicalResult lowerInside(tile::InsideOp op);
@@ -104,6 +119,7 @@ private:
 
   /// How the elements of one slice are reached under one layout.  Built by `planAccess`.
   struct Access {
+    const ParamView *param = nullptr;
     Value base;                                  ///< pointer of the thread's element at constant offset 0
     llvm::SmallVector<Value> stride;             ///< bytes per step of each tile dimension, i64; null where constant
     llvm::SmallVector<int64_t> constantStride;   ///< bytes per step where constant
@@ -122,6 +138,14 @@ private:
       llvm::SmallVector<int64_t> shape;           ///< of the index tile; 1 stretches
       llvm::DenseMap<int64_t, Value> insideOf, bytesOf; ///< memo by register
     };
+    /// A range of rows behind a page table.
+    struct Paged {
+      ViewDim dim;
+      Value first;                                ///< row of the thread's element at constant offset 0
+      int64_t position = 0, step = 1;             ///< tile dimension
+      llvm::DenseMap<int64_t, Value> insideOf, bytesOf; ///< memo by offset
+    };
+    std::vector<Paged> paged;
     std::vector<Gather> gathers;
     int64_t registerOf(const Gather &gather, llvm::ArrayRef<int64_t> offset) const;
   };

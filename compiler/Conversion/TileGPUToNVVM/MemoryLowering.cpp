@@ -46,6 +46,13 @@ LogicalResult KernelLowering::lowerSubview(tile::SubviewOp op) {
     }
     Value first = bounds[next++];
     Value start = add(dim.offset, get(first));
+    if (kind == 0 && dim.pages) {
+      auto [bytes, inside] = pagedRow(dim, *source.param, start);
+      result.valid = result.valid ? LLVM::AndOp::create(b, result.valid, inside).getResult() : inside;
+      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+      result.pointerDivisor = std::min({result.pointerDivisor, source.param->strideDivisors[dim.root], source.param->strideDivisors[dim.pages->pageRoot]});
+      continue;
+    }
     if (kind == 0) {
       // A scalar index: move the pointer, remember whether it was inside.
       Value low = dim.low ? dim.low : i64(0);
@@ -73,6 +80,56 @@ LogicalResult KernelLowering::lowerSubview(tile::SubviewOp op) {
   }
   views[op.getResult()] = std::move(result);
   return success();
+}
+
+void KernelLowering::lowerPaged(tile::PagedOp op) {
+  const ViewState pool = views.lookup(op.getPool());
+  auto pages = std::make_shared<PageTable>();
+  pages->table = views.lookup(op.getTable());
+  pages->wideEntries = cast<tile::ViewType>(op.getTable().getType()).getElementType().isInteger(64);
+  const ViewDim &page = pool.dims[0], &row = pool.dims[1];
+  pages->pageRoot = page.root;
+  pages->poolOffset = page.offset;
+  pages->poolLow = page.low;
+  pages->poolHigh = page.high;
+  pages->rowsOfPage = row.offset ? LLVM::SubOp::create(b, row.high, row.offset).getResult() : row.high;
+  ViewState result = pool;
+  if (row.offset) {
+    Value bytes = mulConstant(LLVM::MulOp::create(b, row.offset, pool.param->strides[row.root]), pool.param->elementBytes);
+    result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+    result.pointerDivisor = std::min(result.pointerDivisor, pool.param->strideDivisors[row.root]);
+  }
+  ViewDim rows;
+  rows.root = row.root;
+  rows.high = get(op.getRows());
+  rows.pages = pages;
+  result.dims.erase(result.dims.begin());
+  result.dims[0] = rows;
+  views[op.getResult()] = std::move(result);
+}
+
+std::pair<Value, Value> KernelLowering::pagedRow(const ViewDim &dim, const ParamView &param, Value row) {
+  const PageTable &pages = *dim.pages;
+  auto both = [&](Value x, Value y) -> Value { return x && y ? LLVM::AndOp::create(b, x, y).getResult() : x ? x : y; };
+  auto between = [&](Value x, Value low, Value high) -> Value {
+    return both(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, x, low ? low : i64(0)), LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, x, high));
+  };
+  Value inside = both(between(row, dim.low, dim.high), LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sgt, pages.rowsOfPage, i64(0)));
+  Value rows = LLVM::SMaxOp::create(b, pages.rowsOfPage, i64(1));
+  Value safe = LLVM::SelectOp::create(b, inside, row, i64(0));
+  Value page = LLVM::UDivOp::create(b, safe, rows), within = LLVM::URemOp::create(b, safe, rows);
+  const ViewDim &entries = pages.table.dims[0];
+  Value index = add(entries.offset, page);
+  inside = both(both(inside, between(index, entries.low, entries.high)), pages.table.valid);
+  Value bytes = mulConstant(LLVM::MulOp::create(b, index, pages.table.param->strides[entries.root]), pages.table.param->elementBytes);
+  Value pointer = LLVM::GEPOp::create(b, pages.table.pointer.getType(), b.getI8Type(), pages.table.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  Value number = loadGlobal(pages.wideEntries ? b.getI64Type() : b.getI32Type(), pointer, inside, pages.table.param->readOnly);
+  if (!pages.wideEntries)
+    number = LLVM::SExtOp::create(b, b.getI64Type(), number);
+  number = add(pages.poolOffset, number);
+  inside = both(inside, between(number, pages.poolLow, pages.poolHigh));
+  Value elements = LLVM::AddOp::create(b, LLVM::MulOp::create(b, number, param.strides[pages.pageRoot]), LLVM::MulOp::create(b, within, param.strides[dim.root]));
+  return {mulConstant(elements, param.elementBytes), inside};
 }
 
 Value KernelLowering::dimExtent(tile::DimOp op) {
@@ -111,6 +168,7 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
   const ViewState view = views.lookup(viewValue);
   const ParamView &param = *view.param;
   Access access;
+  access.param = &param;
   access.base = view.pointer;
   access.valid = view.valid;
   int64_t vector = 16 / param.elementBytes;
@@ -153,6 +211,31 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
         gather.registerAt[gather.layout.offset(r)] = r;
       access.gathers.push_back(std::move(gather));
       vector = std::min(vector, dim.root == param.unitDim ? 1 : param.strideDivisors[dim.root]);
+      continue;
+    }
+    if (dim.pages) {
+      Value row = add(dim.offset, get(index));
+      vector = std::min({vector, param.strideDivisors[dim.root], param.strideDivisors[dim.pages->pageRoot]});
+      if (width == 0) {
+        auto [offset, inside] = pagedRow(dim, param, row);
+        bytes = add(bytes, offset);
+        access.valid = access.valid ? LLVM::AndOp::create(b, access.valid, inside).getResult() : inside;
+        continue;
+      }
+      Access::Paged paged;
+      paged.dim = dim;
+      paged.position = position;
+      paged.step = steps[d];
+      Value base = threadBase(layout, position), room;
+      paged.first = base ? add(row, mulConstant(LLVM::ZExtOp::create(b, b.getI64Type(), base), steps[d])) : row;
+      if (layout.coverage(position) > width)
+        room = base ? LLVM::SubOp::create(b, i32(steps[d] * width), mulConstant(base, steps[d])).getResult() : i32(steps[d] * width);
+      access.stride.push_back(Value());
+      access.constantStride.push_back(0);
+      access.room.push_back(room);
+      access.below.push_back(Value());
+      access.paged.push_back(std::move(paged));
+      ++position;
       continue;
     }
     bool zeroStart = matchPattern(index, m_Zero()) && !dim.offset;
@@ -234,6 +317,15 @@ int64_t KernelLowering::Access::registerOf(const Gather &gather, ArrayRef<int64_
 
 Value KernelLowering::accessPredicate(Access &access, ArrayRef<int64_t> offset) {
   Value result = access.valid;
+  for (Access::Paged &paged : access.paged) {
+    Value &inside = paged.insideOf[offset[paged.position]];
+    if (!inside) {
+      auto [bytes, exists] = pagedRow(paged.dim, *access.param, addConstant(paged.first, offset[paged.position]));
+      inside = exists;
+      paged.bytesOf[offset[paged.position]] = bytes;
+    }
+    result = result ? LLVM::AndOp::create(b, result, inside).getResult() : inside;
+  }
   for (Access::Gather &gather : access.gathers) {
     int64_t r = access.registerOf(gather, offset);
     Value &inside = gather.insideOf[r];
@@ -267,6 +359,9 @@ Value KernelLowering::accessPredicate(Access &access, ArrayRef<int64_t> offset) 
 Value KernelLowering::accessPointer(Access &access, ArrayRef<int64_t> offset) {
   Value pointer = access.base;
   int64_t constant = 0;
+  for (Access::Paged &paged : access.paged) // accessPredicate was asked first, as below; it counts in rows
+    pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer,
+                                  ArrayRef<LLVM::GEPArg>{paged.bytesOf.lookup(offset[paged.position] * paged.step)});
   for (Access::Gather &gather : access.gathers) // accessPredicate was asked first
     pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer,
                                   ArrayRef<LLVM::GEPArg>{gather.bytesOf.lookup(access.registerOf(gather, offset))});

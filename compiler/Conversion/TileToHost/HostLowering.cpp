@@ -201,6 +201,10 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
     lowerSubview(o);
     return success();
   }
+  if (auto o = dyn_cast<tile::PagedOp>(op)) {
+    lowerPaged(o);
+    return success();
+  }
   if (auto o = dyn_cast<tile::DimOp>(op)) {
     scalars[o.getResult()] = dimExtent(o);
     return success();

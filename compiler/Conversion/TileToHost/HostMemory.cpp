@@ -42,6 +42,12 @@ void HostLowering::lowerSubview(tile::SubviewOp op) {
     }
     Value start = plus(dim.offset, get(bounds[next++]));
     Value low = dim.low ? dim.low : i64(0);
+    if (kind == 0 && dim.pages) {
+      Place place = placeInDimension(dim, start, source.element);
+      result.valid = result.valid ? arith::AndIOp::create(b, result.valid, place.inside).getResult() : place.inside;
+      result.pointer = offsetPointer(result.pointer, arith::SelectOp::create(b, place.inside, place.pointer, i64(0)));
+      continue;
+    }
     if (kind == 0) {
       Value inside = arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, start, low),
                                            arith::CmpIOp::create(b, arith::CmpIPredicate::slt, start, dim.high));
@@ -62,6 +68,67 @@ void HostLowering::lowerSubview(tile::SubviewOp op) {
     result.dims.push_back(dim);
   }
   views[op.getResult()] = result;
+}
+
+void HostLowering::lowerPaged(tile::PagedOp op) {
+  HostView pool = views.lookup(op.getPool());
+  auto pages = std::make_shared<HostPages>();
+  pages->table = views.lookup(op.getTable());
+  const HostViewDim &page = pool.dims[0], &row = pool.dims[1];
+  pages->poolOffset = page.offset;
+  pages->poolLow = page.low;
+  pages->poolHigh = page.high;
+  pages->pageStride = page.stride;
+  pages->rowsOfPage = row.offset ? arith::SubIOp::create(b, row.high, row.offset).getResult() : row.high;
+  HostView result{pool.pointer, pool.valid, {}, pool.element};
+  if (row.offset)
+    result.pointer = offsetPointer(result.pointer, arith::MulIOp::create(b, arith::MulIOp::create(b, row.offset, row.stride), i64(bytesOf(pool.element))));
+  HostViewDim rows;
+  rows.stride = row.stride;
+  rows.high = get(op.getRows());
+  rows.pages = pages;
+  result.dims.push_back(rows);
+  result.dims.append(pool.dims.begin() + 2, pool.dims.end());
+  views[op.getResult()] = result;
+}
+
+HostLowering::Place HostLowering::placeInDimension(const HostViewDim &dim, Value element, Type type) {
+  auto between = [&](Value x, Value low, Value high) -> Value {
+    return arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, x, low ? low : i64(0)),
+                                 arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, high));
+  };
+  Value inside = between(element, dim.low, dim.high);
+  Value size = i64(bytesOf(type));
+  if (!dim.pages)
+    return {arith::MulIOp::create(b, arith::MulIOp::create(b, element, dim.stride), size), inside};
+  const HostPages &pages = *dim.pages;
+  // No division by an empty page, no look at the table but for rows that exist.
+  inside = arith::AndIOp::create(b, inside, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, pages.rowsOfPage, i64(0)));
+  Value rows = arith::MaxSIOp::create(b, pages.rowsOfPage, i64(1));
+  Value safe = arith::SelectOp::create(b, inside, element, i64(0));
+  Value page = arith::DivUIOp::create(b, safe, rows), row = arith::RemUIOp::create(b, safe, rows);
+  const HostViewDim &entries = pages.table.dims[0];
+  Place entry = placeInDimension(entries, entries.offset ? arith::AddIOp::create(b, page, entries.offset).getResult() : page, pages.table.element);
+  inside = arith::AndIOp::create(b, inside, entry.inside);
+  if (pages.table.valid)
+    inside = arith::AndIOp::create(b, inside, pages.table.valid);
+  auto branch = scf::IfOp::create(b, TypeRange(b.getI64Type()), inside, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value number = loadScalar(pages.table.element, offsetPointer(pages.table.pointer, entry.pointer));
+    if (!number.getType().isInteger(64))
+      number = arith::ExtSIOp::create(b, b.getI64Type(), number);
+    scf::YieldOp::create(b, number);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, i64(-1));
+  }
+  Value number = branch.getResult(0);
+  if (pages.poolOffset)
+    number = arith::AddIOp::create(b, number, pages.poolOffset);
+  inside = arith::AndIOp::create(b, inside, between(number, pages.poolLow, pages.poolHigh));
+  Value elements = arith::AddIOp::create(b, arith::MulIOp::create(b, number, pages.pageStride), arith::MulIOp::create(b, row, dim.stride));
+  return {arith::MulIOp::create(b, elements, size), inside};
 }
 
 Value HostLowering::dimExtent(tile::DimOp op) {
@@ -120,12 +187,9 @@ HostLowering::Place HostLowering::placeOf(Value viewValue, ValueRange indices, A
     }
     if (dim.offset)
       element = arith::AddIOp::create(b, element, dim.offset);
-    Value low = dim.low ? dim.low : i64(0);
-    Value inside = arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, element, low),
-                                         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, element, dim.high));
-    place.inside = place.inside ? arith::AndIOp::create(b, place.inside, inside).getResult() : inside;
-    Value bytes = arith::MulIOp::create(b, arith::MulIOp::create(b, element, dim.stride), i64(bytesOf(view.element)));
-    place.pointer = offsetPointer(place.pointer, bytes);
+    Place own = placeInDimension(dim, element, view.element);
+    place.inside = place.inside ? arith::AndIOp::create(b, place.inside, own.inside).getResult() : own.inside;
+    place.pointer = offsetPointer(place.pointer, own.pointer);
   }
   if (!place.inside)
     place.inside = arith::ConstantOp::create(b, b.getBoolAttr(true));
@@ -173,6 +237,11 @@ HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, Array
       if (faults.highBoundIgnored)
         row.end = arith::MinSIOp::create(b, arith::AddIOp::create(b, row.end, i64(1)), width64);
       row.stride = arith::MulIOp::create(b, dim.stride, i64(steps[d] * bytes));
+    } else if (dim.pages) {
+      Place place = placeInDimension(dim, element, view.element);
+      require(place.inside);
+      row.pointer = offsetPointer(row.pointer, place.pointer);
+      continue;
     } else {
       require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, element, low));
       require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, element, dim.high));
@@ -183,6 +252,18 @@ HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, Array
   if (valid)
     row.end = arith::SelectOp::create(b, valid, row.end, row.first);
   return row;
+}
+
+/// Whether the slice goes by rows: no index tiles, and its last dimension lies at equal distances.
+bool HostLowering::goesByRows(Value view, ArrayRef<int64_t> widths) {
+  int64_t last = -1;
+  for (auto [d, width] : llvm::enumerate(widths)) {
+    if (width < 0)
+      return false;
+    if (width > 0)
+      last = d;
+  }
+  return last >= 0 && !views.find(view)->second.dims[last].pages;
 }
 
 LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
@@ -208,7 +289,7 @@ LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
     return success();
   }
   Value buffer = scratchPointer(allocate(type));
-  bool byRows = op.getWidths().size() && llvm::none_of(op.getWidths(), [](int64_t w) { return w < 0; });
+  bool byRows = goesByRows(op.getView(), op.getWidths());
   if (!byRows) {
     loopOver(type.getShape(), [&](const Indices &at) { storeScalar(guarded(at), bufferElement(buffer, type, at)); });
   } else {
@@ -262,7 +343,7 @@ LogicalResult HostLowering::lowerStore(tile::StoreOp op) {
     guarded({});
     return success();
   }
-  if (llvm::any_of(op.getWidths(), [](int64_t w) { return w < 0; }) || faults.storeUnguarded) {
+  if (!goesByRows(op.getView(), op.getWidths()) || faults.storeUnguarded) {
     loopOver(type.getShape(), guarded);
     return success();
   }

@@ -194,8 +194,10 @@ void HostLowering::lowerScan(tile::ScanOp op) {
       here.insert(here.begin() + axis, along);
       last.insert(last.begin() + axis, before);
       Value element = elementOf(op.getSource(), here);
-      Value running = loadScalar(type.getElementType(), bufferElement(out, type, last));
-      Value sum = op.getReverse() ? combine(op.getKind(), element, running) : combine(op.getKind(), running, element);
+      Value wide = widened(element, type.getElementType());
+      Value running = widened(loadScalar(type.getElementType(), bufferElement(out, type, last)), type.getElementType());
+      Value sum = op.getReverse() ? combine(op.getKind(), wide, running) : combine(op.getKind(), running, wide);
+      sum = hold(finish(b, sum, type.getElementType()));
       storeScalar(arith::SelectOp::create(b, isFirst, element, sum), bufferElement(out, type, here));
     });
   });

@@ -49,15 +49,24 @@ inline mlir::Type stored(mlir::Type element) {
 }
 inline int64_t bytesOf(mlir::Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
 
+struct HostPages;
+
 /// One dimension of a view: element e is at root index offset + e and exists iff low <= offset + e < high.
 struct HostViewDim {
   mlir::Value stride, offset, low, high; ///< i64; offset and low may be null: 0
+  std::shared_ptr<HostPages> pages;      ///< of rows behind a page table; stride is then that of a row in its page
 };
 struct HostView {
   mlir::Value pointer;                   ///< of the element at root index 0 of all dimensions that remain
   mlir::Value valid;                     ///< i1: scalar indices on the way were inside; null: true
   llvm::SmallVector<HostViewDim> dims;
   mlir::Type element;
+};
+
+/// The page table behind a dimension.
+struct HostPages {
+  HostView table;
+  mlir::Value rowsOfPage, poolOffset, poolLow, poolHigh, pageStride; ///< i64; poolOffset and poolLow may be null: 0
 };
 
 class HostLowering {
@@ -98,17 +107,21 @@ private:
   void copyTile(Value from, Value to, Type tileType);
 
   // HostMemory.cpp
+  /// Where one element lies (a pointer, or bytes from one), and whether it is inside.
+  struct Place {
+    Value pointer, inside;
+  };
   void lowerSubview(tile::SubviewOp op);
+  void lowerPaged(tile::PagedOp op);
+  bool goesByRows(Value view, llvm::ArrayRef<int64_t> widths);
   Value dimExtent(tile::DimOp op);
+  /// Bytes from the view's pointer to element `element` (offset included) of a dimension, and whether it exists.
+  Place placeInDimension(const HostViewDim &dim, Value element, mlir::Type type);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   void lowerAccumulate(tile::AccumulateOp op);
   void lowerAtomic(tile::AtomicOp op);
   Value insideElement(tile::InsideOp op, const Indices &indices);
-  /// Root indices of one element of a slice, and whether it is inside.
-  struct Place {
-    Value pointer, inside;
-  };
   Place placeOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Indices &at);
   /// A slice whose last tile dimension is a plain range: everything about one row.
   struct Row {
