@@ -131,7 +131,7 @@ struct ConvertMode {
 /// `x` as `element` (scalar type).
 mlir::Value convertElement(Arithmetic &a, mlir::Value x, mlir::Type element, ConvertMode mode);
 /// A float of any format as f32 (f64 stays); exact.
-mlir::Value widenToF32(Arithmetic &a, mlir::Value x);
+mlir::Value widenToF32(Arithmetic &a, mlir::Value x, bool host);
 /// f32 or f64 to a float of at most its width, rounded once.
 mlir::Value narrowFloat(Arithmetic &a, mlir::Value x, mlir::Type element, ConvertMode mode);
 /// f16 and bf16.

@@ -114,22 +114,29 @@ Value narrowFloat(Arithmetic &a, Value x, Type element, ConvertMode mode) {
   return a.cast<arith::TruncFOp>(x, element);
 }
 
-Value widenToF32(Arithmetic &a, Value x) {
+Value widenToF32(Arithmetic &a, Value x, bool host) {
   if (isEightBit(x.getType()))
     return fromEightBit(a, x);
-  return isNarrow(x.getType()) ? a.cast<arith::ExtFOp>(x, a.f32()) : x;
+  if (!isNarrow(x.getType()))
+    return x;
+  if (!host || Arithmetic::elementOf(x.getType()).isF16())
+    return a.cast<arith::ExtFOp>(x, a.f32());
+  // In integers: LLVM narrows what it sees to be an extension around a maximum, and has no bf16 to compute the maximum in.
+  Value bits = a.cast<arith::ExtUIOp>(a.bitcast(x, a.i16()), a.i32());
+  return a.bitcast(a.shl(bits, a.integer(bits.getType(), 16)), a.f32());
 }
 
 static Value convertFloat(Arithmetic &a, Value x, Type element, ConvertMode mode) {
-  x = widenToF32(a, x);
+  x = widenToF32(a, x, mode.host);
   if (Arithmetic::elementOf(x.getType()).isF32() && element.isF64())
     return a.cast<arith::ExtFOp>(x, element);
   return narrowFloat(a, x, element, mode);
 }
 
 /// Truncates, saturates, NaN -> 0.
-static Value floatToInteger(Arithmetic &a, Value x, Type element, bool toUnsigned) {
-  x = widenToF32(a, x);
+static Value floatToInteger(Arithmetic &a, Value x, Type element, ConvertMode mode) {
+  bool toUnsigned = mode.toUnsigned;
+  x = widenToF32(a, x, mode.host);
   Type type = x.getType();
   unsigned width = cast<IntegerType>(element).getWidth();
   double high = std::ldexp(1.0, toUnsigned ? width : width - 1), low = toUnsigned ? -1.0 : -std::ldexp(1.0, width - 1);
@@ -197,13 +204,13 @@ Value convertElement(Arithmetic &a, Value x, Type to, ConvertMode mode) {
     return x;
   if (to.isInteger(1)) {
     if (isa<FloatType>(from)) {
-      x = widenToF32(a, x);
+      x = widenToF32(a, x, mode.host);
       return a.compare(FP::UNE, x, a.constant(x.getType(), 0.0));
     }
     return a.compare(IP::ne, x, a.integer(x.getType(), 0));
   }
   if (isa<FloatType>(from))
-    return isa<FloatType>(to) ? convertFloat(a, x, to, mode) : floatToInteger(a, x, to, mode.toUnsigned);
+    return isa<FloatType>(to) ? convertFloat(a, x, to, mode) : floatToInteger(a, x, to, mode);
   mode.fromUnsigned |= from.isInteger(1);
   if (isa<FloatType>(to))
     return integerToFloat(a, x, to, mode);

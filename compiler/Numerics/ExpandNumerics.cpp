@@ -98,7 +98,7 @@ void widenEightBitProducts(tile::KernelOp kernel) {
     Arithmetic a(builder, dot.getLoc());
     Type half = builder.getF16Type();
     for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()})
-      operand->set(a.cast<arith::TruncFOp>(widenToF32(a, operand->get()), half));
+      operand->set(a.cast<arith::TruncFOp>(widenToF32(a, operand->get(), /*host=*/false), half));
   });
 }
 
@@ -197,11 +197,12 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
       Type from = Arithmetic::elementOf(o.getIn().getType()), to = Arithmetic::elementOf(o.getType());
       bool twice = from.isF64() && to.getIntOrFloatBitWidth() < 32;
       if (twice || isEightBit(to) || (host && to.isBF16()))
-        return narrowFloat(a, widenToF32(a, o.getIn()), to, mode);
+        return narrowFloat(a, widenToF32(a, o.getIn(), host), to, mode);
       return {};
     }
     if (auto o = dyn_cast<arith::ExtFOp>(op)) {
-      if (isEightBit(o.getIn().getType()))
+      Type from = Arithmetic::elementOf(o.getIn().getType());
+      if (isEightBit(from) || (host && from.isBF16()))
         return convertElement(a, o.getIn(), Arithmetic::elementOf(o.getType()), mode);
       return {};
     }
@@ -265,6 +266,12 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
     return {};
   }
 
+  /// maxnum and minnum of widened operands: LLVM narrows its own maxnum back to f16, and then calls fmaxf.
+  static Value extremumOfNumbers(Arithmetic &a, bool isMax, Value x, Value y) {
+    Value result = isMax ? a.make<arith::MaximumFOp>(x, y) : a.make<arith::MinimumFOp>(x, y);
+    return a.select(a.isNan(x), y, a.select(a.isNan(y), x, result));
+  }
+
   /// Arithmetic on narrow floats: widened exactly, computed in f32, rounded once.  (For + - * / and sqrt the double rounding through f32 is
   /// innocuous: 24 >= 2 * 11 + 2.)
   static Value widen(OpBuilder &builder, Arithmetic &a, Operation *op, bool host) {
@@ -275,8 +282,10 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
       return {};
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(widenToF32(a, operand));
+      operands.push_back(widenToF32(a, operand, host));
     Value value = function32(a, op, operands, host);
+    if (host && isa<arith::MaxNumFOp, arith::MinNumFOp>(op))
+      value = extremumOfNumbers(a, isa<arith::MaxNumFOp>(op), operands[0], operands[1]);
     if (!value) {
       Type wide = isSmall(result) ? Arithmetic::withElement(result, a.f32()) : result;
       OperationState state(op->getLoc(), op->getName(), operands, {wide}, op->getAttrs());

@@ -80,6 +80,46 @@ std::string reductions(const std::string &fault) {
   return "";
 }
 
+/// Running sums and maxima both ways along both axes, and a concatenation of them.
+std::string scans(const std::string &fault) {
+  struct Case {
+    const char *kind, *dtype;
+    int64_t axis;
+    bool reverse;
+  };
+  for (Case c : {Case{"sum", "i32", 0, false}, {"sum", "i64", 1, true}, {"max", "bf16", 1, false}, {"min", "f16", 0, true}, {"max", "f32", 1, true}}) {
+    Tensor x(c.dtype, {5, 7}), y(c.dtype, {10, 7});
+    x.random(22, -50, 50), y.fill(0);
+    if (c.dtype[0] != 'i')
+      x.set({2, 3}, std::nan(""));
+    std::string ir = kernelText({{"x", c.dtype, "in", "5x7", {"5", "7"}}, {"y", c.dtype, "out", "10x7", {"10", "7"}}}, {}, {{"i", "0", "1", "1"}},
+                                fmt::format(R"(
+  %c0 = arith.constant 0 : i64
+  %a = tile.load %x[%c0, %c0] widths [5, 7] steps [1, 1] : !tile.view<5x7x{0}>[i64, i64] -> tensor<5x7x{0}>
+  %s = tile.scan {1} %a, {2} {3} : tensor<5x7x{0}>
+  %r = tile.concat %s, %a, 0 : tensor<5x7x{0}>, tensor<5x7x{0}> -> tensor<10x7x{0}>
+  tile.store %r, %y[%c0, %c0] widths [10, 7] steps [1, 1] : tensor<10x7x{0}>, !tile.view<10x7x{0}>[i64, i64])", irType(c.dtype), c.kind, c.axis,
+                                            c.reverse ? "reverse" : ""));
+    std::string wrong = launch(ir, fault, {&x, &y}, {1}, 1);
+    if (wrong.empty())
+      wrong = compare(y, [&](const Index &at) {
+        if (at[0] >= 5)
+          return x.get({at[0] - 5, at[1]});
+        Index from(at);
+        double total = x.get(at);
+        int64_t last = c.axis == 0 ? 4 : 6, step = c.reverse ? 1 : -1;
+        for (int64_t i = at[size_t(c.axis)] + step; i >= 0 && i <= last; i += step) {
+          from[size_t(c.axis)] = i;
+          total = combine(c.kind, total, x.get(from));
+        }
+        return total;
+      });
+    if (!wrong.empty())
+      return fmt::format("{} of {} along {}: {}", c.kind, c.dtype, c.axis, wrong);
+  }
+  return "";
+}
+
 /// Fused into one: the reduction of a computed tile to a scalar, and a normalization that uses rows and sums together.
 std::string softmaxRows(const std::string &fault) {
   for (int64_t n : {1, 16, 37}) {
@@ -364,7 +404,7 @@ std::string inPlace(const std::string &fault) {
 const std::vector<HostCheck> &tileChecks() {
   // The longest last: with a planted fault the first red check ends the search.
   static const std::vector<HostCheck> checks = {{"softmax", softmaxRows}, {"carried product", carriedProduct}, {"loops", loops}, {"branches", branches},
-                                                {"in place", inPlace},    {"products", products},              {"reductions", reductions}};
+                                                {"in place", inPlace},    {"scans", scans}, {"products", products},              {"reductions", reductions}};
   return checks;
 }
 

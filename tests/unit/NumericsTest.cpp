@@ -295,7 +295,9 @@ TEST_CASE("arithmetic of f16 and bf16 rounds once to its type") {
       double (*exact)(double, double);
     };
     for (Rule rule : {Rule{"addf", [](double a, double b) { return a + b; }}, {"subf", [](double a, double b) { return a - b; }},
-                      {"mulf", [](double a, double b) { return a * b; }}, {"divf", [](double a, double b) { return a / b; }}}) {
+                      {"mulf", [](double a, double b) { return a * b; }}, {"maxnumf", [](double a, double b) { return std::fmax(a, b); }},
+                      {"maximumf", [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b) == 0 && !(std::signbit(a) && std::signbit(b)) ? 0.0 : std::fmax(a, b); }},
+                      {"minimumf", [](double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b) == 0 && (std::signbit(a) || std::signbit(b)) ? -0.0 : std::fmin(a, b); }}, {"divf", [](double a, double b) { return a / b; }}}) {
       auto z = elementwise<uint16_t, uint16_t>(fmt::format("%r = arith.{} %a, %b : {{I}}", rule.op), type.name, type.name, x, y);
       std::vector<uint32_t> have(z.begin(), z.end());
       // In double the sum of far numbers is inexact, by less than what a second rounding to so few bits could see unless it lies in the middle; long double for the rest.

@@ -84,7 +84,7 @@ static Value finish(ImplicitLocOpBuilder &b, Value total, Type element) {
 /// An element of the type `element`, held, as f32 if it is a narrower float.
 Value HostLowering::widened(Value x, Type element) {
   numerics::Arithmetic a(b, b.getLoc());
-  return numerics::widenToF32(a, unhold(x, element));
+  return numerics::widenToF32(a, unhold(x, element), /*host=*/true);
 }
 
 void HostLowering::lowerReduce(tile::ReduceOp op) {
