@@ -48,7 +48,8 @@ public:
     llvm::SmallVector<llvm::StoreInst *> stores;
     for (llvm::Function &function : module)
       for (llvm::Instruction &instruction : llvm::instructions(function)) {
-        if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction); store && isBrainFloat(store->getValueOperand()))
+        if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+            store && isBrainFloat(store->getValueOperand()))
           stores.push_back(store);
         if (auto *load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && isBrainFloat(load))
           loads.push_back(load);
@@ -79,7 +80,8 @@ private:
 
   static void rewriteLoad(llvm::LoadInst &load) {
     llvm::IRBuilder<> builder(&load);
-    llvm::LoadInst *integer = builder.CreateAlignedLoad(integerType(&load), load.getPointerOperand(), load.getAlign(), load.isVolatile());
+    llvm::LoadInst *integer =
+        builder.CreateAlignedLoad(integerType(&load), load.getPointerOperand(), load.getAlign(), load.isVolatile());
     integer->setAtomic(load.getOrdering(), load.getSyncScopeID());
     load.replaceAllUsesWith(builder.CreateBitCast(integer, load.getType()));
     load.eraseFromParent();

@@ -28,7 +28,9 @@ public:
     auto element = llvm::cast<mlir::FloatType>(elementOf(type));
     return splat(type, b.getFloatAttr(element, value));
   }
-  Value constant(Type type, const llvm::APFloat &value) { return splat(type, mlir::FloatAttr::get(elementOf(type), value)); }
+  Value constant(Type type, const llvm::APFloat &value) {
+    return splat(type, mlir::FloatAttr::get(elementOf(type), value));
+  }
   /// `value` truncated to the element's width.
   Value integer(Type type, int64_t value) {
     auto element = llvm::cast<mlir::IntegerType>(elementOf(type));
@@ -50,14 +52,22 @@ public:
   Value select(Value c, Value x, Value y) { return mlir::arith::SelectOp::create(b, loc, c, x, y); }
   Value compare(mlir::arith::CmpFPredicate p, Value x, Value y) { return mlir::arith::CmpFOp::create(b, loc, p, x, y); }
   Value compare(mlir::arith::CmpIPredicate p, Value x, Value y) { return mlir::arith::CmpIOp::create(b, loc, p, x, y); }
-  Value bitcast(Value x, Type element) { return mlir::arith::BitcastOp::create(b, loc, withElement(x.getType(), element), x); }
+  Value bitcast(Value x, Type element) {
+    return mlir::arith::BitcastOp::create(b, loc, withElement(x.getType(), element), x);
+  }
   template <typename Op>
-  Value cast(Value x, Type element) { return Op::create(b, loc, withElement(x.getType(), element), x); }
+  Value cast(Value x, Type element) {
+    return Op::create(b, loc, withElement(x.getType(), element), x);
+  }
   template <typename Op>
-  Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
+  Value make(Value x, Value y) {
+    return Op::create(b, loc, x, y);
+  }
 
   template <typename Op>
-  Value apply(Value x) { return Op::create(b, loc, x); }
+  Value apply(Value x) {
+    return Op::create(b, loc, x);
+  }
 
   /// The number 2^n of f32 (i32 `n`) or f64 (i64 `n`), -126 <= n <= 127 and -1022 <= n <= 1023.
   Value power(Value n) {
@@ -74,7 +84,8 @@ public:
   }
   /// x limited to low..high; NaN stays NaN.
   Value clamp(Value x, double low, double high) {
-    return make<mlir::arith::MinimumFOp>(make<mlir::arith::MaximumFOp>(x, constant(x.getType(), low)), constant(x.getType(), high));
+    return make<mlir::arith::MinimumFOp>(make<mlir::arith::MaximumFOp>(x, constant(x.getType(), low)),
+                                         constant(x.getType(), high));
   }
   Value isNan(Value x) { return compare(mlir::arith::CmpFPredicate::UNO, x, x); }
 

@@ -60,7 +60,8 @@ static Value toEightBit(Arithmetic &a, Value x, Type element, bool ieeeOverflow)
   Value size = a.andBits(bits, a.integer(type, 0x7fffffff));
   Value odd = a.andBits(a.shrUnsigned(size, a.integer(type, shift)), a.integer(type, 1));
   Value rounded = a.add(size, a.add(odd, a.integer(type, (1 << (shift - 1)) - 1)));
-  Value normal = a.sub(a.shrUnsigned(rounded, a.integer(type, shift)), a.integer(type, int64_t(127 - format.bias) << format.mantissa));
+  Value normal = a.sub(a.shrUnsigned(rounded, a.integer(type, shift)),
+                       a.integer(type, int64_t(127 - format.bias) << format.mantissa));
   // Below the smallest normal number the spacing is constant: adding a number of that spacing rounds, and leaves the result in the low bits.
   double spacing = std::ldexp(1.0, 23 + 1 - format.bias - format.mantissa);
   Value magnitude = a.bitcast(size, a.f32());
@@ -141,7 +142,8 @@ static Value floatToInteger(Arithmetic &a, Value x, Type element, ConvertMode mo
   unsigned width = cast<IntegerType>(element).getWidth();
   double high = std::ldexp(1.0, toUnsigned ? width : width - 1), low = toUnsigned ? -1.0 : -std::ldexp(1.0, width - 1);
   Value tooHigh = a.compare(FP::OGE, x, a.constant(type, high));
-  Value tooLow = toUnsigned ? a.compare(FP::OLE, x, a.constant(type, low)) : a.compare(FP::OLT, x, a.constant(type, low));
+  Value tooLow =
+      toUnsigned ? a.compare(FP::OLE, x, a.constant(type, low)) : a.compare(FP::OLT, x, a.constant(type, low));
   Value nan = a.isNan(x);
   Value safe = a.select(a.orBits(a.orBits(tooHigh, tooLow), nan), a.constant(type, 0.0), x);
   Value result = toUnsigned ? a.cast<arith::FPToUIOp>(safe, element) : a.cast<arith::FPToSIOp>(safe, element);
@@ -160,7 +162,8 @@ static Value dropToOdd(Arithmetic &a, Value x, int bits, int64_t large, bool isU
   Value dropped = a.compare(IP::ne, a.andBits(x, a.integer(type, mask)), zero);
   Value sticky = a.orBits(a.andBits(x, a.integer(type, ~mask)), a.select(dropped, a.integer(type, mask + 1), zero));
   Value isLarge = isUnsigned ? a.compare(IP::ugt, x, a.integer(type, large))
-                             : a.orBits(a.compare(IP::sgt, x, a.integer(type, large)), a.compare(IP::slt, x, a.integer(type, -large)));
+                             : a.orBits(a.compare(IP::sgt, x, a.integer(type, large)),
+                                        a.compare(IP::slt, x, a.integer(type, -large)));
   return a.select(isLarge, sticky, x);
 }
 
@@ -181,7 +184,8 @@ static Value integerToFloat(Arithmetic &a, Value x, Type element, ConvertMode mo
 }
 
 static Value integerToInteger(Arithmetic &a, Value x, Type element, bool fromUnsigned, bool toUnsigned, bool saturate) {
-  unsigned from = cast<IntegerType>(Arithmetic::elementOf(x.getType())).getWidth(), to = cast<IntegerType>(element).getWidth();
+  unsigned from = cast<IntegerType>(Arithmetic::elementOf(x.getType())).getWidth(),
+           to = cast<IntegerType>(element).getWidth();
   if (from < to)
     return fromUnsigned || from == 1 ? a.cast<arith::ExtUIOp>(x, element) : a.cast<arith::ExtSIOp>(x, element);
   if (saturate) {

@@ -44,7 +44,8 @@ Quotient divideFloor(Arithmetic &a, Value x, Value y, bool isUnsigned) {
   Value zero = a.integer(type, 0), one = a.integer(type, 1);
   if (auto constant = constantOf(y); constant && constant->isPowerOf2() && (isUnsigned || !constant->isNegative())) {
     Value shift = a.integer(type, constant->logBase2());
-    return {isUnsigned ? a.shrUnsigned(x, shift) : a.shrSigned(x, shift), a.andBits(x, a.integer(type, constant->getSExtValue() - 1))};
+    return {isUnsigned ? a.shrUnsigned(x, shift) : a.shrSigned(x, shift),
+            a.andBits(x, a.integer(type, constant->getSExtValue() - 1))};
   }
   Value isZero = a.compare(IP::eq, y, zero);
   if (isUnsigned) {
@@ -57,7 +58,8 @@ Quotient divideFloor(Arithmetic &a, Value x, Value y, bool isUnsigned) {
   Value divisor = a.select(a.orBits(isZero, isMinusOne), one, y);
   Value quotient = a.make<arith::DivSIOp>(x, divisor);
   Value remainder = a.sub(x, a.mul(quotient, divisor));
-  Value wrongSign = a.andBits(a.compare(IP::ne, remainder, zero), a.compare(IP::slt, a.xorBits(remainder, divisor), zero));
+  Value wrongSign =
+      a.andBits(a.compare(IP::ne, remainder, zero), a.compare(IP::slt, a.xorBits(remainder, divisor), zero));
   quotient = a.select(wrongSign, a.sub(quotient, one), quotient);
   remainder = a.select(wrongSign, a.add(remainder, divisor), remainder);
   quotient = a.select(isMinusOne, a.sub(zero, x), quotient);
@@ -108,7 +110,8 @@ Type withoutEightBit(Type type) {
   if (!isEightBit(element))
     return type;
   Type byte = IntegerType::get(type.getContext(), 8);
-  return view ? Type(tile::ViewType::get(type.getContext(), view.getShape(), byte)) : Arithmetic::withElement(type, byte);
+  return view ? Type(tile::ViewType::get(type.getContext(), view.getShape(), byte))
+              : Arithmetic::withElement(type, byte);
 }
 
 /// The rest only moves fp8 values: as bytes, since LLVM has no such types.
@@ -127,9 +130,11 @@ void holdEightBitAsBytes(tile::KernelOp kernel) {
           retype(argument);
     auto constant = dyn_cast<arith::ConstantOp>(op);
     Type byte = IntegerType::get(op->getContext(), 8);
-    if (auto dense = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : DenseFPElementsAttr(); dense && isEightBit(dense.getElementType()))
+    if (auto dense = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue()) : DenseFPElementsAttr();
+        dense && isEightBit(dense.getElementType()))
       constant.setValueAttr(dense.mapValues(byte, [](const APFloat &value) { return value.bitcastToAPInt(); }));
-    else if (auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr(); number && isEightBit(number.getType()))
+    else if (auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+             number && isEightBit(number.getType()))
       constant.setValueAttr(IntegerAttr::get(byte, number.getValue().bitcastToAPInt()));
     if (auto cast = dyn_cast<arith::BitcastOp>(op); cast && cast.getIn().getType() == cast.getType())
       casts.push_back(op);
@@ -206,21 +211,25 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
         return convertElement(a, o.getIn(), Arithmetic::elementOf(o.getType()), mode);
       return {};
     }
-    bool isFunction = isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::RsqrtOp, math::ErfOp, math::SinOp,
-                          math::CosOp, math::PowFOp>(op);
+    bool isFunction = isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::RsqrtOp,
+                          math::ErfOp, math::SinOp, math::CosOp, math::PowFOp>(op);
     Type element = Arithmetic::elementOf(op->getResult(0).getType());
     if (isFunction && !isNarrow(element)) {
       Value result = element.isF64() ? function64(a, op) : function32(a, op, op->getOperands(), host);
       if (!result && element.isF64()) {
-        op->emitError() << "T0503: '" << op->getName().stripDialect() << "' is not supported in f64 yet; compute it in f32: convert the argument with f32(x)";
+        op->emitError() << "T0503: '" << op->getName().stripDialect()
+                        << "' is not supported in f64 yet; compute it in f32: convert the argument with f32(x)";
         good = false;
       }
       return result;
     }
-    return isFunction || host || isa<math::SqrtOp>(op) || isComparisonOfEightBit(op) ? widen(builder, a, op, host) : Value();
+    return isFunction || host || isa<math::SqrtOp>(op) || isComparisonOfEightBit(op) ? widen(builder, a, op, host)
+                                                                                     : Value();
   }
 
-  static bool isComparisonOfEightBit(Operation *op) { return isa<arith::CmpFOp>(op) && isEightBit(op->getOperand(0).getType()); }
+  static bool isComparisonOfEightBit(Operation *op) {
+    return isa<arith::CmpFOp>(op) && isEightBit(op->getOperand(0).getType());
+  }
 
   /// Null: stays as it is.
   static Value function32(Arithmetic &a, Operation *op, ValueRange operands, bool host) {
@@ -278,7 +287,8 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
     auto isSmall = [](Type type) { return isNarrow(type) || isEightBit(type); };
     Type result = op->getResult(0).getType();
     if (!llvm::any_of(op->getOperandTypes(), isSmall) || !(isa<arith::CmpFOp>(op) || isSmall(result)) ||
-        !OpTrait::hasElementwiseMappableTraits(op) || isa<arith::SelectOp, arith::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op))
+        !OpTrait::hasElementwiseMappableTraits(op) ||
+        isa<arith::SelectOp, arith::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op))
       return {};
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())

@@ -37,8 +37,8 @@ Value expandExp2(Arithmetic &a, Value input) {
   Value x = a.clamp(input, -152.0, 130.0);
   Value shifted = a.add(x, a.constant(type, kMagic));
   Value r = a.sub(x, a.sub(shifted, a.constant(type, kMagic)));
-  Value p = a.polynomial(r, {1.52527338040598e-5, 1.54035303933816e-4, 1.33335581464284e-3, 9.61812910762848e-3, 5.55041086648216e-2,
-                              2.40226506959101e-1, 6.93147180559945e-1, 1.0});
+  Value p = a.polynomial(r, {1.52527338040598e-5, 1.54035303933816e-4, 1.33335581464284e-3, 9.61812910762848e-3,
+                             5.55041086648216e-2, 2.40226506959101e-1, 6.93147180559945e-1, 1.0});
   return scale(a, p, shifted);
 }
 
@@ -74,8 +74,10 @@ static Value logSpecials(Arithmetic &a, Value x, Value result) {
   Value zero = a.constant(type, 0.0);
   Value infinity = a.constant(type, APFloat::getInf(APFloat::IEEEsingle()));
   result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, infinity), x, result);
-  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, zero), a.constant(type, APFloat::getInf(APFloat::IEEEsingle(), true)), result);
-  return a.select(a.compare(arith::CmpFPredicate::UGE, x, zero), a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result),
+  result = a.select(a.compare(arith::CmpFPredicate::OEQ, x, zero),
+                    a.constant(type, APFloat::getInf(APFloat::IEEEsingle(), true)), result);
+  return a.select(a.compare(arith::CmpFPredicate::UGE, x, zero),
+                  a.select(a.compare(arith::CmpFPredicate::UNO, x, x), x, result),
                   a.constant(type, APFloat::getNaN(APFloat::IEEEsingle())));
 }
 
@@ -108,24 +110,27 @@ Value expandTanh(Arithmetic &a, Value x) {
   Value size = a.abs(x);
   // Near 0 an odd polynomial; elsewhere 1 - 2 / (exp(2 |x|) + 1), whose subtraction no longer cancels.
   Value z = a.mul(x, x);
-  Value p = a.polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  Value p =
+      a.polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
   Value near = a.fma(a.mul(p, z), x, x);
   Value doubled = a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 40.0));
   Value e = expandExp(a, doubled);
   Value far = a.sub(a.constant(type, 1.0), a.div(a.constant(type, 2.0), a.add(e, a.constant(type, 1.0))));
   // The sign of x for both, -0 included.
-  return a.make<math::CopySignOp>(a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.625)), near, far), x);
+  return a.make<math::CopySignOp>(
+      a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.625)), near, far), x);
 }
 
 Value expandErf(Arithmetic &a, Value x) {
   Type type = x.getType();
   Value size = a.abs(x), z = a.mul(x, x);
   // Below 0.925 an odd polynomial; above, 1 - exp(-t * (1 + q(t))); from 4 on the result is 1.
-  Value p = a.polynomial(z, {-5.94121657419e-4, 4.98346822642e-3, -2.6760027863e-2, 1.12816358154e-1, -3.76124766463e-1, 1.28379147023e-1});
+  Value p = a.polynomial(z, {-5.94121657419e-4, 4.98346822642e-3, -2.6760027863e-2, 1.12816358154e-1, -3.76124766463e-1,
+                             1.28379147023e-1});
   Value near = a.fma(p, x, x);
   Value t = a.make<arith::MinimumFOp>(size, a.constant(type, 4.0));
-  Value q = a.polynomial(t, {1.07634219834e-5, -3.1806211607e-4, 3.62292836977e-3, -2.37202057205e-2, 1.06187632906e-1, 6.35181485239e-1,
-                             1.28640966891e-1});
+  Value q = a.polynomial(t, {1.07634219834e-5, -3.1806211607e-4, 3.62292836977e-3, -2.37202057205e-2, 1.06187632906e-1,
+                             6.35181485239e-1, 1.28640966891e-1});
   Value exponent = a.fma(q, a.sub(a.constant(type, -0.0), t), a.sub(a.constant(type, -0.0), t));
   Value far = a.make<math::CopySignOp>(a.sub(a.constant(type, 1.0), expandExp(a, exponent)), x);
   return a.select(a.compare(arith::CmpFPredicate::OLT, size, a.constant(type, 0.925)), near, far);

@@ -10,7 +10,8 @@ namespace tessera::numerics {
 
 using FP = arith::CmpFPredicate;
 static constexpr double kMagic = 6755399441055744.0; // 1.5 * 2^52: leaves the nearest integer in the low bits
-static constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.90821492927058770002e-10; // the first has 32 zero bits at its end
+static constexpr double kLn2High = 6.93147180369123816490e-01,
+                        kLn2Low = 1.90821492927058770002e-10; // the first has 32 zero bits at its end
 
 /// The integer in the low bits of `shifted`, as i64.
 static Value integerOf(Arithmetic &a, Value shifted) {
@@ -26,8 +27,9 @@ static Value scale(Arithmetic &a, Value y, Value n) {
 
 /// exp(r) - 1 for |r| < 0.55.
 static Value expMinusOne(Arithmetic &a, Value r) {
-  Value p = a.polynomial(r, {1.0 / 355687428096000, 1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
-                             1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
+  Value p = a.polynomial(r, {1.0 / 355687428096000, 1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200,
+                             1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
+                             1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
   return a.fma(a.mul(r, r), p, r);
 }
 
@@ -83,12 +85,14 @@ static LogParts reduceLog(Arithmetic &a, Value x) {
   Value above = a.sub(bits, a.integer(integers, 0x3fe6a09e667f3bcd)); // sqrt(1/2)
   Value e = a.shrSigned(above, a.integer(integers, 52));
   Value m = a.bitcast(a.sub(bits, a.shl(e, a.integer(integers, 52))), a.f64());
-  Value exponent = a.sub(a.cast<arith::SIToFPOp>(e, a.f64()), a.select(small, a.constant(type, 54.0), a.constant(type, 0.0)));
+  Value exponent =
+      a.sub(a.cast<arith::SIToFPOp>(e, a.f64()), a.select(small, a.constant(type, 54.0), a.constant(type, 0.0)));
   Value f = a.sub(m, a.constant(type, 1.0));
   // log(1 + f) = 2 artanh(s), s = f / (2 + f), |s| < 0.172.
   Value s = a.div(f, a.add(f, a.constant(type, 2.0)));
   Value z = a.mul(s, s);
-  Value r = a.mul(z, a.polynomial(z, {2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3}));
+  Value r = a.mul(z, a.polynomial(z, {2.0 / 23, 2.0 / 21, 2.0 / 19, 2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9,
+                                      2.0 / 7, 2.0 / 5, 2.0 / 3}));
   Value h = a.mul(a.mul(f, f), a.constant(type, 0.5));
   return {exponent, f, h, a.mul(s, a.add(h, r))};
 }
@@ -98,7 +102,8 @@ static Value logSpecials(Arithmetic &a, Value x, Value result) {
   Type type = x.getType();
   Value zero = a.constant(type, 0.0), infinity = a.constant(type, APFloat::getInf(APFloat::IEEEdouble()));
   result = a.select(a.compare(FP::OEQ, x, infinity), x, result);
-  result = a.select(a.compare(FP::OEQ, x, zero), a.constant(type, APFloat::getInf(APFloat::IEEEdouble(), true)), result);
+  result =
+      a.select(a.compare(FP::OEQ, x, zero), a.constant(type, APFloat::getInf(APFloat::IEEEdouble(), true)), result);
   return a.select(a.compare(FP::OGE, x, zero), result, a.constant(type, APFloat::getNaN(APFloat::IEEEdouble())));
 }
 
@@ -153,8 +158,9 @@ Value expandPow(Arithmetic &a, Value x, Value y) {
   Value half = a.mul(y, a.constant(type, 0.5));
   Value isOdd = a.andBits(isInteger, a.compare(FP::ONE, a.apply<math::FloorOp>(half), half));
   result = a.select(isOdd, a.make<math::CopySignOp>(result, x), result);
-  Value finiteNegative = a.andBits(a.compare(FP::OLT, x, zero),
-                                   a.compare(FP::OGT, x, a.constant(type, APFloat::getInf(APFloat::IEEEsingle(), true))));
+  Value finiteNegative =
+      a.andBits(a.compare(FP::OLT, x, zero),
+                a.compare(FP::OGT, x, a.constant(type, APFloat::getInf(APFloat::IEEEsingle(), true))));
   result = a.select(a.andBits(finiteNegative, a.compare(FP::UNE, a.apply<math::FloorOp>(y), y)),
                     a.constant(type, APFloat::getNaN(APFloat::IEEEsingle())), result);
   result = a.select(a.compare(FP::OEQ, x, one), one, result);

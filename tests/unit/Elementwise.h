@@ -11,7 +11,8 @@ namespace tessera::test {
 /// `op` computes %r (type `out`, with tensor<256x...>) from %a and, if there are two lists, %b (types `in`).  `{I}` and `{O}` in it stand for the tile types.
 /// Types are those of memory (bool: uint8_t).  Aborts the test case on failure to compile.
 template <typename Out, typename In>
-std::vector<Out> elementwise(std::string op, const std::string &in, const std::string &out, std::span<const In> a, std::span<const In> b = {}) {
+std::vector<Out> elementwise(std::string op, const std::string &in, const std::string &out, std::span<const In> a,
+                             std::span<const In> b = {}) {
   auto replace = [&](const std::string &from, const std::string &to) {
     for (size_t at; (at = op.find(from)) != std::string::npos;)
       op.replace(at, from.size(), to);
@@ -26,7 +27,9 @@ std::vector<Out> elementwise(std::string op, const std::string &in, const std::s
     params.push_back({"z", in, "in", "?", {"N"}});
   }
   params.push_back({"y", out, "out", "?", {"N"}});
-  body += "  " + op + fmt::format("\n  tile.store %r, %y[%i] widths [256] steps [1] : tensor<256x{0}>, !tile.view<?x{0}>[i64]", irType(out));
+  body += "  " + op +
+          fmt::format("\n  tile.store %r, %y[%i] widths [256] steps [1] : tensor<256x{0}>, !tile.view<?x{0}>[i64]",
+                      irType(out));
   Result<HostProgram> program = compileHost(kernelText(params, {"N"}, {{"i", "0", "N", "256"}}, body));
   INFO(body << "\n" << (program ? "" : program.error().message));
   REQUIRE(program);

@@ -34,8 +34,8 @@ std::string irType(const std::string &dtype) {
   return dtype[0] == 'u' ? "i" + dtype.substr(1) : dtype;
 }
 
-std::string kernelText(const std::vector<Param> &params, const std::vector<std::string> &dims, const std::vector<Axis> &grid,
-                       const std::string &body) {
+std::string kernelText(const std::vector<Param> &params, const std::vector<std::string> &dims,
+                       const std::vector<Axis> &grid, const std::string &body) {
   auto list = [](const std::vector<std::string> &names) {
     std::string text;
     for (const std::string &name : names)
@@ -45,18 +45,23 @@ std::string kernelText(const std::vector<Param> &params, const std::vector<std::
   std::string text = "tile.kernel @k(", separator, axes;
   for (const Param &p : params) {
     if (p.mode.empty())
-      text += fmt::format("{}%{}: {} {{tile.name = \"{}\", tile.dtype = \"{}\"}}", separator, p.name, irType(p.dtype), p.name, p.dtype);
+      text += fmt::format("{}%{}: {} {{tile.name = \"{}\", tile.dtype = \"{}\"}}", separator, p.name, irType(p.dtype),
+                          p.name, p.dtype);
     else
-      text += fmt::format("{}%{}: !tile.view<{}{}> {{tile.name = \"{}\", tile.mode = \"{}\", tile.dtype = \"{}\", tile.dims = {}}}", separator,
-                          p.name, p.shape.empty() ? "" : p.shape + "x", irType(p.dtype), p.name, p.mode, p.dtype, list(p.dims));
+      text += fmt::format(
+          "{}%{}: !tile.view<{}{}> {{tile.name = \"{}\", tile.mode = \"{}\", tile.dtype = \"{}\", tile.dims = {}}}",
+          separator, p.name, p.shape.empty() ? "" : p.shape + "x", irType(p.dtype), p.name, p.mode, p.dtype,
+          list(p.dims));
     separator = ",\n    ";
   }
   for (const Axis &a : grid) {
     text += fmt::format("{}%{}: i64 {{tile.coord = \"{}\"}}", separator, a.name, a.name);
-    axes += fmt::format("{}{{name = \"{}\", lo = \"{}\", hi = \"{}\", step = \"{}\"}}", axes.empty() ? "" : ", ", a.name, a.lo, a.hi, a.step);
+    axes += fmt::format("{}{{name = \"{}\", lo = \"{}\", hi = \"{}\", step = \"{}\"}}", axes.empty() ? "" : ", ",
+                        a.name, a.lo, a.hi, a.step);
     separator = ",\n    ";
   }
-  return text + fmt::format(") attributes {{dims = {}, grid = [{}]}} {{\n{}\n  tile.return\n}}\n", list(dims), axes, body);
+  return text +
+         fmt::format(") attributes {{dims = {}, grid = [{}]}} {{\n{}\n  tile.return\n}}\n", list(dims), axes, body);
 }
 
 Result<HostProgram> compileHost(const std::string &ir, const std::string &fault) {
@@ -113,7 +118,8 @@ std::pair<int64_t, int64_t> HostProgram::run(const std::vector<uint64_t> &slots,
 }
 
 Tensor::Tensor(std::string name, std::vector<int64_t> extents, std::vector<int64_t> steps)
-    : dtype(std::move(name)), type(*parseDType(dtype)), size(sizeOf(type)), shape(std::move(extents)), strides(std::move(steps)) {
+    : dtype(std::move(name)), type(*parseDType(dtype)), size(sizeOf(type)), shape(std::move(extents)),
+      strides(std::move(steps)) {
   if (strides.empty()) {
     strides.assign(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;)
@@ -140,7 +146,9 @@ uint64_t Tensor::bits(const std::vector<int64_t> &index) const {
   return value;
 }
 
-void Tensor::setBits(const std::vector<int64_t> &index, uint64_t value) { std::memcpy(&memory[size_t(offset(index))], &value, size_t(size)); }
+void Tensor::setBits(const std::vector<int64_t> &index, uint64_t value) {
+  std::memcpy(&memory[size_t(offset(index))], &value, size_t(size));
+}
 
 double Tensor::get(const std::vector<int64_t> &index) const {
   uint64_t raw = bits(index);
@@ -211,8 +219,8 @@ void Tensor::pushSlots(std::vector<uint64_t> &slots) const {
     slots.push_back(uint64_t(stride));
 }
 
-std::string launch(const std::string &ir, const std::string &fault, const std::vector<const Tensor *> &tensors, const std::vector<uint64_t> &rest,
-                   int64_t programs) {
+std::string launch(const std::string &ir, const std::string &fault, const std::vector<const Tensor *> &tensors,
+                   const std::vector<uint64_t> &rest, int64_t programs) {
   Result<HostProgram> program = compileHost(ir, fault);
   if (!program)
     return program.error().message + "\n" + ir;

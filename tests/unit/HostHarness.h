@@ -32,7 +32,8 @@ struct Axis {
 };
 
 /// IR of a kernel `k` around `body`; parameters and coordinates are `%name`.
-std::string kernelText(const std::vector<Param> &params, const std::vector<std::string> &dims, const std::vector<Axis> &grid, const std::string &body);
+std::string kernelText(const std::vector<Param> &params, const std::vector<std::string> &dims,
+                       const std::vector<Axis> &grid, const std::string &body);
 /// `bf16` -> `bf16`, `u8` -> `i8`, `bool` -> `i1`, `f8e4m3` -> `f8E4M3FN`.
 std::string irType(const std::string &dtype);
 
@@ -95,8 +96,8 @@ using Index = std::vector<int64_t>;
 inline uint64_t slot(int64_t value) { return uint64_t(value); }
 
 /// Compiles, packs the slots (tensors, then `rest`), runs all programs, looks at the guards.  What is wrong, or nothing.
-std::string launch(const std::string &ir, const std::string &fault, const std::vector<const Tensor *> &tensors, const std::vector<uint64_t> &rest,
-                   int64_t programs);
+std::string launch(const std::string &ir, const std::string &fault, const std::vector<const Tensor *> &tensors,
+                   const std::vector<uint64_t> &rest, int64_t programs);
 
 /// The first element that differs from `expected(index)` by more than `tolerance`, or nothing.
 template <typename Function>

@@ -15,8 +15,9 @@ std::string elementwise(const std::string &fault) {
   for (auto [m, n] : {std::pair<int64_t, int64_t>{7, 13}, {1, 1}, {8, 16}, {3, 40}}) {
     Tensor x("f32", {m, n}, {n + 3, 1}), z("f32", {n}), y("f32", {m, n}, {n + 5, 1});
     x.random(1), z.random(2), y.fill(-1);
-    std::string ir = kernelText({{"x", "f32", "in", "?x?", {"M", "N"}}, {"z", "f32", "in", "?", {"N"}}, {"y", "f32", "out", "?x?", {"M", "N"}}},
-                                {"M", "N"}, {{"i", "0", "M", "4"}, {"j", "0", "N", "8"}}, R"(
+    std::string ir = kernelText(
+        {{"x", "f32", "in", "?x?", {"M", "N"}}, {"z", "f32", "in", "?", {"N"}}, {"y", "f32", "out", "?x?", {"M", "N"}}},
+        {"M", "N"}, {{"i", "0", "M", "4"}, {"j", "0", "N", "8"}}, R"(
   %c = arith.constant dense<2.5> : tensor<4x8xf32>
   %a = tile.load %x[%i, %j] widths [4, 8] steps [1, 1] : !tile.view<?x?xf32>[i64, i64] -> tensor<4x8xf32>
   %r = tile.load %z[%j] widths [8] steps [1] : !tile.view<?xf32>[i64] -> tensor<8xf32>
@@ -24,7 +25,8 @@ std::string elementwise(const std::string &fault) {
   %s = arith.mulf %a, %c : tensor<4x8xf32>
   %t = arith.addf %s, %w : tensor<4x8xf32>
   tile.store %t, %y[%i, %j] widths [4, 8] steps [1, 1] : tensor<4x8xf32>, !tile.view<?x?xf32>[i64, i64])");
-    std::string wrong = launch(ir, fault, {&x, &z, &y}, {slot(m), slot(n), slot((m + 3) / 4), slot((n + 7) / 8)}, (m + 3) / 4 * ((n + 7) / 8));
+    std::string wrong = launch(ir, fault, {&x, &z, &y}, {slot(m), slot(n), slot((m + 3) / 4), slot((n + 7) / 8)},
+                               (m + 3) / 4 * ((n + 7) / 8));
     if (wrong.empty())
       wrong = compare(y, [&](const Index &at) { return float(float(x.get(at) * 2.5f) + float(z.get({at[1]}))); });
     if (!wrong.empty())
@@ -39,8 +41,11 @@ std::string padding(const std::string &fault) {
     const int64_t m = 5, n = 9;
     Tensor x("f32", {m, n}), y("f32", {8, 16}), s("f32", {4});
     x.random(3), y.fill(-1), s.fill(-1);
-    std::string ir = kernelText({{"x", "f32", "in", "?x?", {"M", "N"}}, {"y", "f32", "out", "8x16", {"8", "16"}}, {"s", "f32", "out", "4", {"4"}}},
-                                {"M", "N"}, {{"i", "0", "1", "1"}}, fmt::format(R"(
+    std::string ir = kernelText({{"x", "f32", "in", "?x?", {"M", "N"}},
+                                 {"y", "f32", "out", "8x16", {"8", "16"}},
+                                 {"s", "f32", "out", "4", {"4"}}},
+                                {"M", "N"}, {{"i", "0", "1", "1"}},
+                                fmt::format(R"(
   %p = arith.constant {} : f32
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
@@ -57,7 +62,8 @@ std::string padding(const std::string &fault) {
   tile.store %e0, %s[%c0] widths [0] steps [1] : f32, !tile.view<4xf32>[i64]
   tile.store %e1, %s[%c1] widths [0] steps [1] : f32, !tile.view<4xf32>[i64]
   tile.store %e2, %s[%c2] widths [0] steps [1] : f32, !tile.view<4xf32>[i64]
-  tile.store %e2, %s[%m2] widths [0] steps [1] : f32, !tile.view<4xf32>[i64])", pad));
+  tile.store %e2, %s[%m2] widths [0] steps [1] : f32, !tile.view<4xf32>[i64])",
+                                            pad));
     std::string wrong = launch(ir, fault, {&x, &y, &s}, {slot(m), slot(n), 1}, 1);
     double p = std::stod(pad);
     auto at = [&](int64_t i, int64_t j) { return i >= 0 && i < m && j >= 0 && j < n ? x.get({i, j}) : p; };
@@ -76,7 +82,8 @@ std::string stores(const std::string &fault) {
   const int64_t m = 5, n = 9;
   Tensor y("f32", {m, n}, {1, m + 2}), z("i64", {6});
   y.fill(-1), z.fill(-1);
-  std::string ir = kernelText({{"y", "f32", "out", "?x?", {"M", "N"}}, {"z", "i64", "out", "?", {"6"}}}, {"M", "N"}, {{"i", "0", "1", "1"}}, R"(
+  std::string ir = kernelText({{"y", "f32", "out", "?x?", {"M", "N"}}, {"z", "i64", "out", "?", {"6"}}}, {"M", "N"},
+                              {{"i", "0", "1", "1"}}, R"(
   %m2 = arith.constant -2 : i64
   %m3 = arith.constant -3 : i64
   %n = tile.iota : tensor<4xi64>
@@ -102,9 +109,15 @@ std::string views(const std::string &fault) {
     int64_t row, lo, hi, lo2, hi2;
   };
   Case cases[] = {{1, 2, 8, 1, 4}, {2, -3, 20, 4, 30}, {-1, 0, 10, 0, 10}, {0, 6, 3, -2, 5}};
-  std::string ir = kernelText({{"x", "f32", "in", "?x?", {"B", "N"}}, {"y", "f32", "out", "4x16", {"4", "16"}},
-                               {"in", "bool", "out", "4x16", {"4", "16"}}, {"d", "i64", "out", "4x2", {"4", "2"}}, {"q", "i64", "", "", {}},
-                               {"row", "i64", "", "", {}}, {"lo", "i64", "", "", {}}, {"hi", "i64", "", "", {}}, {"lo2", "i64", "", "", {}},
+  std::string ir = kernelText({{"x", "f32", "in", "?x?", {"B", "N"}},
+                               {"y", "f32", "out", "4x16", {"4", "16"}},
+                               {"in", "bool", "out", "4x16", {"4", "16"}},
+                               {"d", "i64", "out", "4x2", {"4", "2"}},
+                               {"q", "i64", "", "", {}},
+                               {"row", "i64", "", "", {}},
+                               {"lo", "i64", "", "", {}},
+                               {"hi", "i64", "", "", {}},
+                               {"lo2", "i64", "", "", {}},
                                {"hi2", "i64", "", "", {}}},
                               {"B", "N"}, {{"i", "0", "1", "1"}}, R"(
   %c0 = arith.constant 0 : i64
@@ -122,17 +135,22 @@ std::string views(const std::string &fault) {
   tile.store %d1, %d[%q, %c1] widths [0, 0] steps [1, 1] : i64, !tile.view<4x2xi64>[i64, i64])");
   for (int64_t q = 0; q < 4; ++q) {
     const Case &c = cases[q];
-    std::string wrong = launch(ir, fault, {&x, &y, &in, &d}, {slot(b), slot(n), slot(q), slot(c.row), slot(c.lo), slot(c.hi), slot(c.lo2), slot(c.hi2), 1}, 1);
+    std::string wrong =
+        launch(ir, fault, {&x, &y, &in, &d},
+               {slot(b), slot(n), slot(q), slot(c.row), slot(c.lo), slot(c.hi), slot(c.lo2), slot(c.hi2), 1}, 1);
     if (!wrong.empty())
       return wrong;
   }
   auto place = [&](const Index &at) {
     const Case &c = cases[at[0]];
     int64_t inner = at[1] - 2, middle = inner + c.lo2, outer = middle + c.lo;
-    bool inside = c.row >= 0 && c.row < b && inner >= 0 && inner < c.hi2 - c.lo2 && middle >= 0 && middle < c.hi - c.lo && outer >= 0 && outer < n;
+    bool inside = c.row >= 0 && c.row < b && inner >= 0 && inner < c.hi2 - c.lo2 && middle >= 0 &&
+                  middle < c.hi - c.lo && outer >= 0 && outer < n;
     return std::pair(inside, outer);
   };
-  std::string wrong = compare(y, [&](const Index &at) { return place(at).first ? x.get({cases[at[0]].row, place(at).second}) : 0.0; });
+  std::string wrong = compare(y, [&](const Index &at) {
+    return place(at).first ? x.get({cases[at[0]].row, place(at).second}) : 0.0;
+  });
   if (wrong.empty())
     wrong = compare(in, [&](const Index &at) { return double(place(at).first); });
   if (wrong.empty())
@@ -153,8 +171,11 @@ std::string gather(const std::string &fault) {
     rows.set({i}, double(rowList[i]));
   for (int64_t i = 0; i < 4; ++i)
     columns.set({i}, double(columnList[i]));
-  std::string ir = kernelText({{"x", "f16", "in", "?x2x?", {"V", "2", "C"}}, {"rows", "i64", "in", "?", {"R"}}, {"cols", "i64", "in", "4", {"4"}},
-                               {"y", "f16", "out", "?x4x2", {"R", "4", "2"}}, {"z", "f16", "out", "?x?", {"V", "C"}}},
+  std::string ir = kernelText({{"x", "f16", "in", "?x2x?", {"V", "2", "C"}},
+                               {"rows", "i64", "in", "?", {"R"}},
+                               {"cols", "i64", "in", "4", {"4"}},
+                               {"y", "f16", "out", "?x4x2", {"R", "4", "2"}},
+                               {"z", "f16", "out", "?x?", {"V", "C"}}},
                               {"V", "C", "R"}, {{"i", "0", "1", "1"}}, R"(
   %c0 = arith.constant 0 : i64
   %out = arith.constant -1 : i64
@@ -175,7 +196,8 @@ std::string gather(const std::string &fault) {
     });
   if (wrong.empty())
     wrong = compare(z, [&](const Index &at) {
-      bool row = std::ranges::find(rowList, at[0]) != std::end(rowList), column = std::ranges::find(columnList, at[1]) != std::end(columnList);
+      bool row = std::ranges::find(rowList, at[0]) != std::end(rowList),
+           column = std::ranges::find(columnList, at[1]) != std::end(columnList);
       return row && column ? double(at[0]) : -1.0;
     });
   return wrong;
@@ -186,12 +208,15 @@ std::string shapes(const std::string &fault) {
   Tensor x("f32", {8, 8}), v("f32", {8}), y("f32", {6, 8, 8});
   x.random(7), v.random(8), y.fill(-1);
   auto store = [](const char *value, int plane) {
-    return fmt::format(
-        "  %p{} = arith.constant {} : i64\n  tile.store {}, %y[%p{}, %c0, %c0] widths [0, 8, 8] steps [1, 1, 1] : tensor<8x8xf32>, !tile.view<6x8x8xf32>[i64, i64, i64]\n",
-        plane, plane, value, plane);
+    return fmt::format("  %p{} = arith.constant {} : i64\n  tile.store {}, %y[%p{}, %c0, %c0] widths [0, 8, 8] steps "
+                       "[1, 1, 1] : tensor<8x8xf32>, !tile.view<6x8x8xf32>[i64, i64, i64]\n",
+                       plane, plane, value, plane);
   };
-  std::string ir = kernelText({{"x", "f32", "in", "8x8", {"8", "8"}}, {"v", "f32", "in", "8", {"8"}}, {"y", "f32", "out", "6x8x8", {"6", "8", "8"}}}, {},
-                              {{"i", "0", "1", "1"}}, R"(
+  std::string ir = kernelText({{"x", "f32", "in", "8x8", {"8", "8"}},
+                               {"v", "f32", "in", "8", {"8"}},
+                               {"y", "f32", "out", "6x8x8", {"6", "8", "8"}}},
+                              {}, {{"i", "0", "1", "1"}},
+                              R"(
   %c0 = arith.constant 0 : i64
   %a = tile.load %x[%c0, %c0] widths [8, 8] steps [1, 1] : !tile.view<8x8xf32>[i64, i64] -> tensor<8x8xf32>
   %r = tile.load %v[%c0] widths [8] steps [1] : !tile.view<8xf32>[i64] -> tensor<8xf32>
@@ -210,7 +235,8 @@ std::string shapes(const std::string &fault) {
   %lower = arith.cmpi sge, %ni, %nj : tensor<8x8xi64>
   %s = arith.select %lower, %a, %row : tensor<8x8xi1>, tensor<8x8xf32>
   %number = tile.convert %nj : tensor<8x8xi64> -> tensor<8x8xf32>
-)" + store("%t", 0) + store("%row", 1) + store("%column", 2) + store("%back", 3) + store("%s", 4) + store("%number", 5));
+)" + store("%t", 0) + store("%row", 1) +
+                                  store("%column", 2) + store("%back", 3) + store("%s", 4) + store("%number", 5));
   std::string wrong = launch(ir, fault, {&x, &v, &y}, {1}, 1);
   if (wrong.empty())
     wrong = compare(y, [&](const Index &at) {
@@ -235,12 +261,17 @@ std::string shapes(const std::string &fault) {
 
 /// Every element type comes in and goes out unchanged, rank 0 and scalar parameters too.
 std::string types(const std::string &fault) {
-  for (const char *dtype : {"bool", "i8", "u8", "i16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"}) {
+  for (const char *dtype :
+       {"bool", "i8", "u8", "i16", "i32", "u32", "i64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2"}) {
     Tensor x(dtype, {11}), y(dtype, {11}), r(dtype, {});
     x.random(9, 0, 100), y.fill(0), r.fill(0);
     std::string type = irType(dtype);
-    std::string ir = kernelText({{"x", dtype, "in", "?", {"N"}}, {"y", dtype, "out", "?", {"N"}}, {"r", dtype, "out", "", {}}, {"v", dtype, "", "", {}}}, {"N"},
-                                {{"i", "0", "N", "4"}}, fmt::format(R"(
+    std::string ir = kernelText({{"x", dtype, "in", "?", {"N"}},
+                                 {"y", dtype, "out", "?", {"N"}},
+                                 {"r", dtype, "out", "", {}},
+                                 {"v", dtype, "", "", {}}},
+                                {"N"}, {{"i", "0", "N", "4"}},
+                                fmt::format(R"(
   %a = tile.load %x[%i] widths [4] steps [1] : !tile.view<?x{0}>[i64] -> tensor<4x{0}>
   %vs = tile.broadcast %v : {0} -> tensor<4x{0}>
   %n = tile.iota : tensor<4xi64>
@@ -248,7 +279,8 @@ std::string types(const std::string &fault) {
   %m = arith.cmpi eq, %n, %c1 : tensor<4xi64>
   %s = arith.select %m, %vs, %a : tensor<4xi1>, tensor<4x{0}>
   tile.store %s, %y[%i] widths [4] steps [1] : tensor<4x{0}>, !tile.view<?x{0}>[i64]
-  tile.store %v, %r[] widths [] steps [] : {0}, !tile.view<{0}>)", type));
+  tile.store %v, %r[] widths [] steps [] : {0}, !tile.view<{0}>)",
+                                            type));
     std::string wrong = launch(ir, fault, {&x, &y, &r}, {11, x.bits({5}), 3}, 3);
     if (wrong.empty())
       wrong = compare(y, [&](const Index &at) { return x.get({at[0] % 4 == 1 ? 5 : at[0]}); });
@@ -268,11 +300,14 @@ std::string atomics(const std::string &fault) {
   std::string atoms;
   const char *kinds[] = {"add", "max", "min", "exchange", "xor", "add"};
   for (int64_t k = 0; k < 6; ++k) // the last one outside
-    atoms += fmt::format("  %k{0} = arith.constant {1} : i64\n  %d{0} = arith.constant {0} : i64\n"
-                         "  %o{0} = tile.atomic {2} %v, %a[%k{0}] widths [0] steps [1] order {3} : i32, !tile.view<6xi32>[i64] -> i32\n"
-                         "  tile.store %o{0}, %old[%q, %d{0}] widths [0, 0] steps [1, 1] : i32, !tile.view<?x6xi32>[i64, i64]\n",
-                         k, k == 5 ? 6 : k, kinds[k], k % 2 ? "acq_rel" : "relaxed");
-  std::string ir = kernelText({{"x", "i64", "in", "?", {"N"}}, {"h", "f32", "accum", "5", {"5"}}, {"a", "i32", "inout", "6", {"6"}},
+    atoms += fmt::format(
+        "  %k{0} = arith.constant {1} : i64\n  %d{0} = arith.constant {0} : i64\n"
+        "  %o{0} = tile.atomic {2} %v, %a[%k{0}] widths [0] steps [1] order {3} : i32, !tile.view<6xi32>[i64] -> i32\n"
+        "  tile.store %o{0}, %old[%q, %d{0}] widths [0, 0] steps [1, 1] : i32, !tile.view<?x6xi32>[i64, i64]\n",
+        k, k == 5 ? 6 : k, kinds[k], k % 2 ? "acq_rel" : "relaxed");
+  std::string ir = kernelText({{"x", "i64", "in", "?", {"N"}},
+                               {"h", "f32", "accum", "5", {"5"}},
+                               {"a", "i32", "inout", "6", {"6"}},
                                {"old", "i32", "out", "?x6", {"N", "6"}}},
                               {"N"}, {{"q", "0", "N", "1"}}, R"(
   %out = arith.constant -1 : i64
@@ -293,7 +328,12 @@ std::string atomics(const std::string &fault) {
   auto after = [&](int64_t k, int64_t programs) {
     int64_t value = 10;
     for (int64_t q = 0; q < programs; ++q)
-      value = k == 0 ? value + q : k == 1 ? std::max(value, q) : k == 2 ? std::min(value, q) : k == 3 ? q : k == 4 ? value ^ q : value;
+      value = k == 0   ? value + q
+              : k == 1 ? std::max(value, q)
+              : k == 2 ? std::min(value, q)
+              : k == 3 ? q
+              : k == 4 ? value ^ q
+                       : value;
     return double(value);
   };
   if (wrong.empty())
@@ -336,9 +376,9 @@ std::string grid(const std::string &fault) {
 } // namespace
 
 const std::vector<HostCheck> &memoryChecks() {
-  static const std::vector<HostCheck> checks = {{"elementwise", elementwise}, {"padding", padding}, {"stores", stores}, {"views", views},
-                                                {"gather", gather},           {"shapes", shapes},   {"types", types},   {"grid", grid},
-                                                {"atomics", atomics}};
+  static const std::vector<HostCheck> checks = {
+      {"elementwise", elementwise}, {"padding", padding}, {"stores", stores}, {"views", views},    {"gather", gather},
+      {"shapes", shapes},           {"types", types},     {"grid", grid},     {"atomics", atomics}};
   return checks;
 }
 

@@ -211,7 +211,8 @@ struct Printer {
   }
   void results(const Op &op, const std::string &group) {
     for (size_t i = 0; i < op.out.size(); ++i) // a copy gives the result its own name
-      text += fmt::format("  %v{} = tile.permute {}#{} [{}] : {} -> {}\n", op.out[i], group, i, identity(op.out[i]), type(op.out[i]), type(op.out[i]));
+      text += fmt::format("  %v{} = tile.permute {}#{} [{}] : {} -> {}\n", op.out[i], group, i, identity(op.out[i]),
+                          type(op.out[i]), type(op.out[i]));
   }
   std::string identity(int value) const {
     std::string order;
@@ -228,33 +229,43 @@ struct Printer {
     if (k == "load" || k == "store") {
       int value = k == "load" ? op.out[0] : op.in[0];
       std::string row = constant(op.numbers[0]), column = constant(op.numbers[1]);
-      std::string slice = fmt::format("%m[{}, {}] widths [{}] steps [1, 1]", row, column, fmt::join(shapes[size_t(value)], ", "));
-      text += k == "load" ? fmt::format("  %v{} = tile.load {} : !tile.view<?x?xi32>[i64, i64] -> {}\n", value, slice, type(value))
-                          : fmt::format("  tile.store %v{}, {} : {}, !tile.view<?x?xi32>[i64, i64]\n", value, slice, type(value));
+      std::string slice =
+          fmt::format("%m[{}, {}] widths [{}] steps [1, 1]", row, column, fmt::join(shapes[size_t(value)], ", "));
+      text +=
+          k == "load"
+              ? fmt::format("  %v{} = tile.load {} : !tile.view<?x?xi32>[i64, i64] -> {}\n", value, slice, type(value))
+              : fmt::format("  tile.store %v{}, {} : {}, !tile.view<?x?xi32>[i64, i64]\n", value, slice, type(value));
     } else if (k == "where") {
       std::string mask = fmt::format("tensor<{}xi1>", fmt::join(shapes[size_t(op.out[0])], "x"));
-      text += fmt::format("  %w{0} = arith.cmpi slt, {1} : {2}\n  %v{0} = arith.select %w{0}, {3} : {4}, {2}\n", op.out[0], names({op.in[0], op.in[1]}),
-                          type(op.in[0]), names({op.in[1], op.in[2]}), mask);
+      text += fmt::format("  %w{0} = arith.cmpi slt, {1} : {2}\n  %v{0} = arith.select %w{0}, {3} : {4}, {2}\n",
+                          op.out[0], names({op.in[0], op.in[1]}), type(op.in[0]), names({op.in[1], op.in[2]}), mask);
     } else if (k == "permute" || k == "expand_dims" || k == "broadcast" || k == "reshape") {
-      std::string detail = k == "permute" ? fmt::format(" [{}]", fmt::join(op.numbers, ", ")) : k == "expand_dims" ? fmt::format(", {}", op.numbers[0]) : "";
-      text += fmt::format("  %v{} = tile.{} %v{}{} : {} -> {}\n", op.out[0], k, op.in[0], detail, type(op.in[0]), type(op.out[0]));
+      std::string detail = k == "permute"       ? fmt::format(" [{}]", fmt::join(op.numbers, ", "))
+                           : k == "expand_dims" ? fmt::format(", {}", op.numbers[0])
+                                                : "";
+      text += fmt::format("  %v{} = tile.{} %v{}{} : {} -> {}\n", op.out[0], k, op.in[0], detail, type(op.in[0]),
+                          type(op.out[0]));
     } else if (k == "sum" || k == "max" || k == "xor") {
-      text += fmt::format("  %v{} = tile.reduce {} %v{}, {} : {} -> {}\n", op.out[0], k, op.in[0], op.numbers[0], type(op.in[0]), type(op.out[0]));
+      text += fmt::format("  %v{} = tile.reduce {} %v{}, {} : {} -> {}\n", op.out[0], k, op.in[0], op.numbers[0],
+                          type(op.in[0]), type(op.out[0]));
     } else if (k == "dot") {
-      text += fmt::format("  %v{} = tile.dot {} : {}, {} -> {}\n", op.out[0], names(op.in), type(op.in[0]), type(op.in[1]), type(op.out[0]));
+      text += fmt::format("  %v{} = tile.dot {} : {}, {} -> {}\n", op.out[0], names(op.in), type(op.in[0]),
+                          type(op.in[1]), type(op.out[0]));
     } else if (k == "for") {
-      std::string zero = constant(0), one = constant(1), count = constant(op.numbers[0]), group = fmt::format("%l{}", op.out[0]);
+      std::string zero = constant(0), one = constant(1), count = constant(op.numbers[0]),
+                  group = fmt::format("%l{}", op.out[0]);
       std::string inits;
       for (size_t i = 0; i < op.in.size(); ++i)
         inits += fmt::format("{}%v{} = %v{}", i ? ", " : "", op.arguments[i], op.in[i]);
-      text += fmt::format("  {}:{} = scf.for %q{} = {} to {} step {} iter_args({}) -> ({}) : i64 {{\n", group, op.out.size(), op.out[0], zero, count, one, inits,
-                          types(op.out));
+      text += fmt::format("  {}:{} = scf.for %q{} = {} to {} step {} iter_args({}) -> ({}) : i64 {{\n", group,
+                          op.out.size(), op.out[0], zero, count, one, inits, types(op.out));
       print(op.body);
       text += fmt::format("  scf.yield {} : {}\n  }}\n", names(op.yields), types(op.yields));
       results(op, group);
     } else if (k == "if") {
       std::string other = constant(op.numbers[0]), group = fmt::format("%l{}", op.out[0]);
-      text += fmt::format("  %f{0} = arith.cmpi eq, %flag, {1} : i64\n  {2}:{3} = scf.if %f{0} -> ({4}) {{\n", op.out[0], other, group, op.out.size(), types(op.out));
+      text += fmt::format("  %f{0} = arith.cmpi eq, %flag, {1} : i64\n  {2}:{3} = scf.if %f{0} -> ({4}) {{\n",
+                          op.out[0], other, group, op.out.size(), types(op.out));
       print(op.body);
       text += fmt::format("  scf.yield {} : {}\n  }} else {{\n", names(op.yields), types(op.yields));
       print(op.other);
@@ -294,7 +305,8 @@ struct Interpreter {
   }
   int32_t *place(const Op &op, const Index &index) {
     int64_t row = op.numbers[0] + index[0], column = op.numbers[1] + index[1];
-    return row < 0 || row >= kRows || column < 0 || column >= kColumns ? nullptr : &memory[size_t(row * kColumns + column)];
+    return row < 0 || row >= kRows || column < 0 || column >= kColumns ? nullptr
+                                                                       : &memory[size_t(row * kColumns + column)];
   }
   std::vector<Tile> take(const std::vector<int> &list) {
     std::vector<Tile> tiles;
@@ -398,10 +410,12 @@ std::string checkProgram(uint32_t seed) {
     int64_t count = elements(generator.shapes[size_t(observed[i])]);
     std::string row = printer.constant(int64_t(i));
     printer.text += fmt::format("  %r{0} = tile.reshape %v{1} : {2} -> tensor<{3}xi32>\n"
-                                "  tile.store %r{0}, %y[{4}, {5}] widths [0, {3}] steps [1, 1] : tensor<{3}xi32>, !tile.view<6x{6}xi32>[i64, i64]\n",
+                                "  tile.store %r{0}, %y[{4}, {5}] widths [0, {3}] steps [1, 1] : tensor<{3}xi32>, "
+                                "!tile.view<6x{6}xi32>[i64, i64]\n",
                                 i, observed[i], printer.type(observed[i]), count, row, zero, kOut);
   }
-  std::string ir = kernelText({{"m", "i32", "inout", "?x?", {"M", "N"}}, {"y", "i32", "out", fmt::format("6x{}", kOut), {"6", std::to_string(kOut)}},
+  std::string ir = kernelText({{"m", "i32", "inout", "?x?", {"M", "N"}},
+                               {"y", "i32", "out", fmt::format("6x{}", kOut), {"6", std::to_string(kOut)}},
                                {"flag", "i64", "", "", {}}},
                               {"M", "N"}, {{"p", "0", "1", "1"}}, printer.text);
   Tensor m("i32", {kRows, kColumns}), y("i32", {6, kOut});

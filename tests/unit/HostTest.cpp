@@ -71,21 +71,24 @@ TEST_CASE("what the host cannot hold is an error") {
   %c0 = arith.constant 0 : i64
   %a = tile.load %x[%c0, %c0] widths [4294967296, 4294967296] steps [1, 1] : !tile.view<?x?xf32>[i64, i64] -> tensor<4294967296x4294967296xf32>
   tile.store %a, %x[%c0, %c0] widths [4294967296, 4294967296] steps [1, 1] : tensor<4294967296x4294967296xf32>, !tile.view<?x?xf32>[i64, i64])";
-  CHECK(message(kernelText({{"x", "f32", "inout", "?x?", {"M", "M"}}}, {"M"}, {{"i", "0", "1", "1"}}, body)).find("T0508") != std::string::npos);
+  CHECK(message(kernelText({{"x", "f32", "inout", "?x?", {"M", "M"}}}, {"M"}, {{"i", "0", "1", "1"}}, body))
+            .find("T0508") != std::string::npos);
   std::string renamed = kernelText({}, {}, {{"i", "0", "1", "1"}}, "");
   renamed.replace(renamed.find("@k"), 2, "@memset");
   CHECK(message(renamed).find("T0507") != std::string::npos);
 }
 
 TEST_CASE("a chain of thousands of operations neither overflows the stack nor takes long") {
-  std::string body = "  %c0 = arith.constant 0 : i64\n  %v0 = tile.load %x[%c0] widths [8] steps [1] : !tile.view<8xi32>[i64] -> tensor<8xi32>\n";
+  std::string body = "  %c0 = arith.constant 0 : i64\n  %v0 = tile.load %x[%c0] widths [8] steps [1] : "
+                     "!tile.view<8xi32>[i64] -> tensor<8xi32>\n";
   for (int i = 0; i < 5000; ++i)
     body += fmt::format("  %v{0} = arith.{2} %v{1}, %v{1} : tensor<8xi32>\n", i + 1, i, i % 2 ? "addi" : "muli");
   body += "  tile.store %v5000, %x[%c0] widths [8] steps [1] : tensor<8xi32>, !tile.view<8xi32>[i64]\n";
   Tensor x("i32", {8});
   x.random(3, 1, 50);
   Tensor before = x;
-  CHECK(launch(kernelText({{"x", "i32", "inout", "8", {"8"}}}, {}, {{"i", "0", "1", "1"}}, body), "", {&x}, {1}, 1) == "");
+  CHECK(launch(kernelText({{"x", "i32", "inout", "8", {"8"}}}, {}, {{"i", "0", "1", "1"}}, body), "", {&x}, {1}, 1) ==
+        "");
   CHECK(compare(x, [&](const Index &at) {
           uint32_t value = uint32_t(int32_t(before.get(at)));
           for (int i = 0; i < 5000; ++i)

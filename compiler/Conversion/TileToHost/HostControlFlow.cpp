@@ -36,7 +36,8 @@ void HostLowering::copyTile(Value from, Value to, Type type) {
 
 LogicalResult HostLowering::lowerFor(scf::ForOp loop) {
   if (!loop.getInductionVar().getType().isInteger(64))
-    return loop.emitError() << "internal error: a loop over " << loop.getInductionVar().getType() << " has no lowering for the host";
+    return loop.emitError() << "internal error: a loop over " << loop.getInductionVar().getType()
+                            << " has no lowering for the host";
   SmallVector<Value> inits, pointers(loop.getNumRegionIterArgs());
   for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
     if (!tileType(init)) {
@@ -62,7 +63,8 @@ LogicalResult HostLowering::lowerFor(scf::ForOp loop) {
   if (!body->empty() && body->back().hasTrait<OpTrait::IsTerminator>())
     body->back().erase();
   b.setInsertionPointToEnd(body);
-  scalars[loop.getInductionVar()] = arith::AddIOp::create(b, low, arith::MulIOp::create(b, lowered.getInductionVar(), step));
+  scalars[loop.getInductionVar()] =
+      arith::AddIOp::create(b, low, arith::MulIOp::create(b, lowered.getInductionVar(), step));
   unsigned next = 0;
   for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
     scalars[argument] = pointers[i] ? pointers[i] : Value(lowered.getRegionIterArg(next++));

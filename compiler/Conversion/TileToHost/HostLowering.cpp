@@ -48,7 +48,8 @@ int64_t HostLowering::allocate(Type type) {
   for (int64_t extent : tile.getShape())
     if (llvm::MulOverflow(bytes, extent, bytes))
       bytes = kMaxScratchBytes + 1;
-  scratchTop = std::min<int64_t>(llvm::alignTo(scratchTop + std::min(bytes, kMaxScratchBytes + 1), 64), 2 * kMaxScratchBytes);
+  scratchTop =
+      std::min<int64_t>(llvm::alignTo(scratchTop + std::min(bytes, kMaxScratchBytes + 1), 64), 2 * kMaxScratchBytes);
   scratchMost = std::max(scratchMost, scratchTop);
   return offset;
 }
@@ -62,7 +63,8 @@ Value HostLowering::bufferElement(Value pointer, Type type, const Indices &indic
   Value index = i64(0);
   for (auto [i, extent] : llvm::zip(indices, tile.getShape()))
     index = arith::AddIOp::create(b, arith::MulIOp::create(b, index, i64(extent)), i);
-  return LLVM::GEPOp::create(b, pointer.getType(), stored(tile.getElementType()), pointer, ArrayRef<LLVM::GEPArg>{index});
+  return LLVM::GEPOp::create(b, pointer.getType(), stored(tile.getElementType()), pointer,
+                             ArrayRef<LLVM::GEPArg>{index});
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,11 +83,13 @@ static bool isRecipe(Operation *op) {
   if (isListConstant(op))
     return false;
   return OpTrait::hasElementwiseMappableTraits(op) ||
-         isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp, tile::ReshapeOp, tile::ConcatOp>(op);
+         isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp,
+             tile::ReshapeOp, tile::ConcatOp>(op);
 }
 /// Recipes that only rename indices or cost nothing.
 static bool isFree(Operation *op) {
-  return isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp>(op);
+  return isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp>(
+      op);
 }
 
 void HostLowering::planTiles() {
@@ -154,7 +158,8 @@ void HostLowering::planTiles() {
 LogicalResult HostLowering::lower() {
   // Code generation turns loops into calls of these; a kernel of that name would call itself.
   if (llvm::is_contained({"memcpy", "memmove", "memset"}, kernel.getSymName()))
-    return kernel.emitError() << "T0507: a kernel cannot be called '" << kernel.getSymName() << "' on the host; choose another name";
+    return kernel.emitError() << "T0507: a kernel cannot be called '" << kernel.getSymName()
+                              << "' on the host; choose another name";
   planTiles();
   if (failed(createFunction()))
     return failure();
@@ -168,8 +173,10 @@ LogicalResult HostLowering::lower() {
   }
   LLVM::ReturnOp::create(b, ValueRange());
   if (scratchMost > kMaxScratchBytes)
-    return kernel.emitError() << "T0508: the tiles of the kernel need " << (scratchMost >= 2 * kMaxScratchBytes ? "more than " : "") << scratchMost
-                              << " bytes for each thread, the host allows " << kMaxScratchBytes << "; choose smaller tiles";
+    return kernel.emitError() << "T0508: the tiles of the kernel need "
+                              << (scratchMost >= 2 * kMaxScratchBytes ? "more than " : "") << scratchMost
+                              << " bytes for each thread, the host allows " << kMaxScratchBytes
+                              << "; choose smaller tiles";
   function->setAttr(kScratchBytesAttr, b.getI64IntegerAttr(scratchMost));
   return success(!failedInside);
 }
@@ -277,7 +284,8 @@ LogicalResult HostLowering::writeConstant(arith::ConstantOp constant, Value poin
   constexpr int64_t kMost = 4096;
   auto dense = cast<DenseElementsAttr>(constant.getValue());
   if (dense.getNumElements() > kMost)
-    return constant.emitError() << "internal error: a constant tile of " << dense.getNumElements() << " elements has no lowering for the host";
+    return constant.emitError() << "internal error: a constant tile of " << dense.getNumElements()
+                                << " elements has no lowering for the host";
   auto flat = RankedTensorType::get({dense.getNumElements()}, dense.getElementType());
   for (auto [i, value] : llvm::enumerate(dense.getValues<Attribute>()))
     storeScalar(heldConstant(value), bufferElement(pointer, flat, {this->i64(int64_t(i))}));
@@ -334,7 +342,8 @@ Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
     for (int64_t d = 0; d < source.getRank(); ++d)
       if (source.getShape()[d] == 1)
         at[d] = i64(0);
-    if (faults.broadcastWrongAxis && source.getRank() == 1 && indices.size() == 2 && cast<RankedTensorType>(broadcast.getType()).getShape()[0] == source.getShape()[0])
+    if (faults.broadcastWrongAxis && source.getRank() == 1 && indices.size() == 2 &&
+        cast<RankedTensorType>(broadcast.getType()).getShape()[0] == source.getShape()[0])
       at[0] = indices[0];
     return elementOf(broadcast.getSource(), at);
   }
@@ -346,7 +355,10 @@ Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
   if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
     Indices at(indices.size());
     for (auto [i, d] : llvm::enumerate(permute.getOrder()))
-      at[faults.permuteIgnored && tileType(permute.getSource()).getShape()[0] == tileType(permute.getSource()).getShape()[1] ? i : d] = indices[i];
+      at[faults.permuteIgnored &&
+                 tileType(permute.getSource()).getShape()[0] == tileType(permute.getSource()).getShape()[1]
+             ? i
+             : d] = indices[i];
     return elementOf(permute.getSource(), at);
   }
   if (auto concat = dyn_cast<tile::ConcatOp>(op)) {
@@ -413,5 +425,7 @@ Value HostLowering::hold(Value value) {
 }
 
 Value HostLowering::unhold(Value value, Type element) {
-  return value.getType() == element || held(element) == element ? value : arith::BitcastOp::create(b, element, value).getResult();
+  return value.getType() == element || held(element) == element
+             ? value
+             : arith::BitcastOp::create(b, element, value).getResult();
 }

@@ -9,7 +9,6 @@
 using namespace mlir;
 using namespace tessera;
 
-
 Value HostLowering::offsetPointer(Value pointer, Value bytes) {
   return LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
 }
@@ -17,7 +16,8 @@ Value HostLowering::offsetPointer(Value pointer, Value bytes) {
 Value HostLowering::loadScalar(Type element, Value pointer) {
   Value loaded = LLVM::LoadOp::create(b, stored(element), pointer, bytesOf(element));
   if (element.isInteger(1))
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, loaded,
+                                 arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
   return loaded;
 }
 
@@ -82,7 +82,9 @@ void HostLowering::lowerPaged(tile::PagedOp op) {
   pages->rowsOfPage = row.offset ? arith::SubIOp::create(b, row.high, row.offset).getResult() : row.high;
   HostView result{pool.pointer, pool.valid, {}, pool.element};
   if (row.offset)
-    result.pointer = offsetPointer(result.pointer, arith::MulIOp::create(b, arith::MulIOp::create(b, row.offset, row.stride), i64(bytesOf(pool.element))));
+    result.pointer =
+        offsetPointer(result.pointer, arith::MulIOp::create(b, arith::MulIOp::create(b, row.offset, row.stride),
+                                                            i64(bytesOf(pool.element))));
   HostViewDim rows;
   rows.stride = row.stride;
   rows.high = get(op.getRows());
@@ -103,12 +105,14 @@ HostLowering::Place HostLowering::placeInDimension(const HostViewDim &dim, Value
     return {arith::MulIOp::create(b, arith::MulIOp::create(b, element, dim.stride), size), inside};
   const HostPages &pages = *dim.pages;
   // No division by an empty page, no look at the table but for rows that exist.
-  inside = arith::AndIOp::create(b, inside, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, pages.rowsOfPage, i64(0)));
+  inside =
+      arith::AndIOp::create(b, inside, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, pages.rowsOfPage, i64(0)));
   Value rows = arith::MaxSIOp::create(b, pages.rowsOfPage, i64(1));
   Value safe = arith::SelectOp::create(b, inside, element, i64(0));
   Value page = arith::DivUIOp::create(b, safe, rows), row = arith::RemUIOp::create(b, safe, rows);
   const HostViewDim &entries = pages.table.dims[0];
-  Place entry = placeInDimension(entries, entries.offset ? arith::AddIOp::create(b, page, entries.offset).getResult() : page, pages.table.element);
+  Place entry = placeInDimension(
+      entries, entries.offset ? arith::AddIOp::create(b, page, entries.offset).getResult() : page, pages.table.element);
   inside = arith::AndIOp::create(b, inside, entry.inside);
   if (pages.table.valid)
     inside = arith::AndIOp::create(b, inside, pages.table.valid);
@@ -127,7 +131,8 @@ HostLowering::Place HostLowering::placeInDimension(const HostViewDim &dim, Value
   if (pages.poolOffset)
     number = arith::AddIOp::create(b, number, pages.poolOffset);
   inside = arith::AndIOp::create(b, inside, between(number, pages.poolLow, pages.poolHigh));
-  Value elements = arith::AddIOp::create(b, arith::MulIOp::create(b, number, pages.pageStride), arith::MulIOp::create(b, row, dim.stride));
+  Value elements = arith::AddIOp::create(b, arith::MulIOp::create(b, number, pages.pageStride),
+                                         arith::MulIOp::create(b, row, dim.stride));
   return {arith::MulIOp::create(b, elements, size), inside};
 }
 
@@ -153,8 +158,8 @@ Value HostLowering::dimExtent(tile::DimOp op) {
   return views.find(view)->second.dims[axis].high;
 }
 
-HostLowering::Place HostLowering::placeOf(Value viewValue, ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
-                                          const Indices &at) {
+HostLowering::Place HostLowering::placeOf(Value viewValue, ValueRange indices, ArrayRef<int64_t> widths,
+                                          ArrayRef<int64_t> steps, const Indices &at) {
   const HostView view = views.lookup(viewValue);
   // The index tiles broadcast; their dimensions stand where the first of them stands.
   int64_t tileRank = 0;
@@ -200,8 +205,8 @@ Value HostLowering::insideElement(tile::InsideOp op, const Indices &indices) {
   return placeOf(op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), indices).inside;
 }
 
-HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
-                                      const Indices &outer) {
+HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, ArrayRef<int64_t> widths,
+                                      ArrayRef<int64_t> steps, const Indices &outer) {
   const HostView view = views.lookup(viewValue);
   int64_t last = -1;
   for (auto [d, width] : llvm::enumerate(widths))
@@ -211,7 +216,9 @@ HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, Array
   row.pointer = view.pointer;
   Value valid = view.valid;
   size_t position = 0;
-  auto require = [&](Value condition) { valid = valid ? arith::AndIOp::create(b, valid, condition).getResult() : condition; };
+  auto require = [&](Value condition) {
+    valid = valid ? arith::AndIOp::create(b, valid, condition).getResult() : condition;
+  };
   for (auto [d, width] : llvm::enumerate(widths)) {
     const HostViewDim &dim = view.dims[d];
     Value element = get(indices[d]);
@@ -246,7 +253,8 @@ HostLowering::Row HostLowering::rowOf(Value viewValue, ValueRange indices, Array
       require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, element, low));
       require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, element, dim.high));
     }
-    row.pointer = offsetPointer(row.pointer, arith::MulIOp::create(b, arith::MulIOp::create(b, element, dim.stride), i64(bytes)));
+    row.pointer =
+        offsetPointer(row.pointer, arith::MulIOp::create(b, arith::MulIOp::create(b, element, dim.stride), i64(bytes)));
   }
   row.end = arith::MaxSIOp::create(b, row.end, row.first);
   if (valid)
@@ -301,7 +309,8 @@ LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
       auto fill = [&](Value low, Value high, bool inside) {
         loop(low, high, 1, [&](Value c) {
           at.back() = c;
-          Value value = inside ? loadScalar(element, offsetPointer(row.pointer, arith::MulIOp::create(b, c, row.stride))) : pad;
+          Value value =
+              inside ? loadScalar(element, offsetPointer(row.pointer, arith::MulIOp::create(b, c, row.stride))) : pad;
           storeScalar(value, bufferElement(buffer, type, at));
         });
       };
@@ -314,7 +323,8 @@ LogicalResult HostLowering::lowerLoad(tile::LoadOp op) {
         b.setInsertionPointToStart(branch.thenBlock());
         loop(row.first, row.end, 1, [&](Value c) {
           at.back() = c;
-          Value from = LLVM::GEPOp::create(b, row.pointer.getType(), stored(element), row.pointer, ArrayRef<LLVM::GEPArg>{c});
+          Value from =
+              LLVM::GEPOp::create(b, row.pointer.getType(), stored(element), row.pointer, ArrayRef<LLVM::GEPArg>{c});
           storeScalar(loadScalar(element, from), bufferElement(buffer, type, at));
         });
         b.setInsertionPointToStart(branch.elseBlock());
@@ -390,8 +400,9 @@ void HostLowering::lowerAtomic(tile::AtomicOp op) {
   b.setInsertionPointToStart(branch.thenBlock());
   Value value = get(op.getValue()), old;
   if (op.getKind() == AtomicKind::Cas) {
-    auto failure = order == LLVM::AtomicOrdering::acq_rel || order == LLVM::AtomicOrdering::acquire ? LLVM::AtomicOrdering::acquire
-                                                                                                     : LLVM::AtomicOrdering::monotonic;
+    auto failure = order == LLVM::AtomicOrdering::acq_rel || order == LLVM::AtomicOrdering::acquire
+                       ? LLVM::AtomicOrdering::acquire
+                       : LLVM::AtomicOrdering::monotonic;
     Value pair = LLVM::AtomicCmpXchgOp::create(b, place.pointer, get(op.getCompare()), value, order, failure);
     old = LLVM::ExtractValueOp::create(b, pair, 0);
   } else {

@@ -44,7 +44,8 @@ Value HostLowering::emitTree(const Expr &expression) {
   Value quotient = arith::DivSIOp::create(b, v[0], divisor);
   Value remainder = arith::SubIOp::create(b, v[0], arith::MulIOp::create(b, quotient, divisor));
   Value inexact = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, remainder, i64(0));
-  Value differ = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, remainder, divisor), i64(0));
+  Value differ =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, arith::XOrIOp::create(b, remainder, divisor), i64(0));
   Value down = arith::AndIOp::create(b, inexact, differ);
   Value floor = arith::SubIOp::create(b, quotient, arith::ExtUIOp::create(b, b.getI64Type(), down));
   if (op == "%") {
@@ -68,7 +69,8 @@ Value HostLowering::emitExpression(Attribute attr) {
 
 LogicalResult HostLowering::createFunction() {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64Type = b.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64Type, i64Type, pointer});
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64Type, i64Type, pointer});
   function = LLVM::LLVMFuncOp::create(b, kernel.getSymName(), type);
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
@@ -101,7 +103,8 @@ LogicalResult HostLowering::createFunction() {
       continue;
     Value scalar = take(wanted);
     if (wanted.isInteger(1))
-      scalar = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, scalar, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
+      scalar = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, scalar,
+                                     arith::ConstantOp::create(b, b.getI8IntegerAttr(0)));
     scalars[kernel.getArgument(i)] = scalar;
     auto name = kernel.getArgAttrOfType<StringAttr>(i, tile::kNameAttr);
     if (!name)
@@ -110,7 +113,8 @@ LogicalResult HostLowering::createFunction() {
     bool isUnsigned = wanted.isInteger(1) || (dtype && dtype.getValue().starts_with("u"));
     Value wide = scalar;
     if (wanted.isSignlessInteger() && wanted.getIntOrFloatBitWidth() < 64)
-      wide = isUnsigned ? arith::ExtUIOp::create(b, i64Type, scalar).getResult() : arith::ExtSIOp::create(b, i64Type, scalar).getResult();
+      wide = isUnsigned ? arith::ExtUIOp::create(b, i64Type, scalar).getResult()
+                        : arith::ExtSIOp::create(b, i64Type, scalar).getResult();
     symbols[name.getValue()] = wide;
   }
   for (unsigned axis = 0; axis < kernel.getGrid().size(); ++axis)
@@ -149,4 +153,3 @@ LogicalResult HostLowering::createCoordinates() {
   }
   return success();
 }
-

@@ -11,7 +11,6 @@ using namespace mlir;
 using namespace tessera;
 using tile::ReduceKind;
 
-
 Value HostLowering::combine(ReduceKind kind, Value x, Value y) {
   bool isFloat = isa<FloatType>(x.getType());
   switch (kind) {
@@ -108,12 +107,14 @@ void HostLowering::lowerReduce(tile::ReduceOp op) {
       Indices full(at);
       full.insert(full.begin() + axis, along);
       Value place = bufferElement(partial, sums, at);
-      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), full), element)), place);
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), full), element)),
+                  place);
     });
   });
   if (partial != out)
     loopOver(result.getShape(), [&](const Indices &at) {
-      storeScalar(finish(b, loadScalar(accumulator, bufferElement(partial, sums, at)), element), bufferElement(out, result, at));
+      storeScalar(finish(b, loadScalar(accumulator, bufferElement(partial, sums, at)), element),
+                  bufferElement(out, result, at));
     });
   scratchTop = mark;
   scalars[op.getResult()] = out;
@@ -135,20 +136,21 @@ void HostLowering::reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out
   loopOver(source.getShape().drop_back(), [&](const Indices &outer) {
     Indices at(outer);
     at.push_back(Value());
-    loop(i64(0), i64(lanes), 1, [&](Value lane) { storeScalar(identity, bufferElement(partial, partialType, {lane})); });
+    loop(i64(0), i64(lanes), 1,
+         [&](Value lane) { storeScalar(identity, bufferElement(partial, partialType, {lane})); });
     auto accumulate = [&](Value column, Value lane) {
       at.back() = column;
       Value place = bufferElement(partial, partialType, {lane});
-      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), at), element)), place);
+      storeScalar(combine(kind, loadScalar(accumulator, place), widened(elementOf(op.getSource(), at), element)),
+                  place);
     };
     if (whole)
       loop(i64(0), i64(whole), kLanes, [&](Value first) {
         loop(i64(0), i64(kLanes), 1, [&](Value lane) { accumulate(arith::AddIOp::create(b, first, lane), lane); });
       });
     if (whole < extent)
-      loop(i64(std::max(whole, begin)), i64(extent), 1, [&](Value column) {
-        accumulate(column, arith::SubIOp::create(b, column, i64(whole)).getResult());
-      });
+      loop(i64(std::max(whole, begin)), i64(extent), 1,
+           [&](Value column) { accumulate(column, arith::SubIOp::create(b, column, i64(whole)).getResult()); });
     // To one, in a fixed order.
     auto lane = [&](Value number) { return loadScalar(accumulator, bufferElement(partial, partialType, {number})); };
     Value total = lane(i64(0));
@@ -171,8 +173,8 @@ void HostLowering::reduceLastAxis(tile::ReduceOp op, Type accumulator, Value out
 bool HostLowering::updatesInPlace(tile::DotOp op) {
   auto argument = dyn_cast<BlockArgument>(op.getAcc());
   auto around = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!argument || !around || argument.getOwner() != around.getBody() || !argument.hasOneUse() || !op.getResult().hasOneUse() ||
-      faults.accumulatorIgnored || faults.carriedNotUpdated)
+  if (!argument || !around || argument.getOwner() != around.getBody() || !argument.hasOneUse() ||
+      !op.getResult().hasOneUse() || faults.accumulatorIgnored || faults.carriedNotUpdated)
     return false;
   OpOperand &use = *op.getResult().getUses().begin();
   return use.getOwner() == around.getBody()->getTerminator() && use.getOperandNumber() + 1 == argument.getArgNumber();
@@ -186,7 +188,8 @@ void HostLowering::lowerScan(tile::ScanOp op) {
   others.erase(others.begin() + axis);
   loop(i64(0), i64(extent), 1, [&](Value step) {
     Value along = op.getReverse() ? arith::SubIOp::create(b, i64(extent - 1), step).getResult() : step;
-    Value before = op.getReverse() ? arith::AddIOp::create(b, along, i64(1)).getResult() : arith::SubIOp::create(b, along, i64(1)).getResult();
+    Value before = op.getReverse() ? arith::AddIOp::create(b, along, i64(1)).getResult()
+                                   : arith::SubIOp::create(b, along, i64(1)).getResult();
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, step, i64(0));
     before = arith::SelectOp::create(b, isFirst, along, before); // any place that exists
     loopOver(others, [&](const Indices &at) {
@@ -225,14 +228,16 @@ void HostLowering::lowerDot(tile::DotOp op) {
       return buffer; // is packed already
     Value buffer = scratchPointer(allocate(packed));
     loopOver(shape, [&](const Indices &at) {
-      storeScalar(widen(elementOf(operand, at), getElementTypeOrSelf(operand), isUnsigned), bufferElement(buffer, packed, at));
+      storeScalar(widen(elementOf(operand, at), getElementTypeOrSelf(operand), isUnsigned),
+                  bufferElement(buffer, packed, at));
     });
     return buffer;
   };
   Value left = pack(op.getA(), op.getUnsignedA()), right = pack(op.getB(), op.getUnsignedB());
   if (!inPlace)
     loopOver(cType.getShape(), [&](const Indices &at) {
-      Value start = faults.accumulatorIgnored ? arith::ConstantOp::create(b, b.getZeroAttr(acc)).getResult() : elementOf(op.getAcc(), at);
+      Value start = faults.accumulatorIgnored ? arith::ConstantOp::create(b, b.getZeroAttr(acc)).getResult()
+                                              : elementOf(op.getAcc(), at);
       storeScalar(start, bufferElement(out, cType, at));
     });
   multiply(op, left, right, out);
@@ -244,8 +249,10 @@ void HostLowering::lowerDot(tile::DotOp op) {
 void HostLowering::multiply(tile::DotOp op, Value left, Value right, Value out) {
   RankedTensorType cType = tileType(op.getResult());
   Type acc = cType.getElementType();
-  auto aType = RankedTensorType::get(tileType(op.getA()).getShape(), acc), bType = RankedTensorType::get(tileType(op.getB()).getShape(), acc);
-  int64_t rank = cType.getRank(), m = cType.getShape()[rank - 2], n = cType.getShape()[rank - 1], k = aType.getShape()[rank - 1];
+  auto aType = RankedTensorType::get(tileType(op.getA()).getShape(), acc),
+       bType = RankedTensorType::get(tileType(op.getB()).getShape(), acc);
+  int64_t rank = cType.getRank(), m = cType.getShape()[rank - 2], n = cType.getShape()[rank - 1],
+          k = aType.getShape()[rank - 1];
   if (faults.lastDepthDropped && k > 1)
     --k;
   auto add = [&](Value x, Value y, Value sum) -> Value {

@@ -24,10 +24,11 @@ namespace tessera {
 
 /// Mistakes that tests plant to see that some check turns red.
 struct HostFaults {
-  bool maxSkipsNan = false, lastDepthDropped = false, padIgnored = false, lowBoundIgnored = false, highBoundIgnored = false,
-       storeUnguarded = false, accumulatorIgnored = false, reduceSkipsFirst = false, broadcastWrongAxis = false, permuteIgnored = false,
-       subviewOffsetIgnored = false, viewBoundIgnored = false, loopSkipsLast = false, selectSwapped = false, iotaFromOne = false,
-       gridStepOff = false, minBecomesMax = false, expandTransposed = false, carriedNotUpdated = false, strideIgnored = false;
+  bool maxSkipsNan = false, lastDepthDropped = false, padIgnored = false, lowBoundIgnored = false,
+       highBoundIgnored = false, storeUnguarded = false, accumulatorIgnored = false, reduceSkipsFirst = false,
+       broadcastWrongAxis = false, permuteIgnored = false, subviewOffsetIgnored = false, viewBoundIgnored = false,
+       loopSkipsLast = false, selectSwapped = false, iotaFromOne = false, gridStepOff = false, minBecomesMax = false,
+       expandTransposed = false, carriedNotUpdated = false, strideIgnored = false;
   /// Sets the fault called `name`; false for an unknown name.
   bool set(llvm::StringRef name);
   static llvm::ArrayRef<llvm::StringRef> names();
@@ -37,7 +38,9 @@ struct HostFaults {
 inline constexpr int64_t kMaxScratchBytes = int64_t(1) << 30;
 
 /// The type of a tile; null for a scalar.
-inline mlir::RankedTensorType tileType(mlir::Value value) { return llvm::dyn_cast<mlir::RankedTensorType>(value.getType()); }
+inline mlir::RankedTensorType tileType(mlir::Value value) {
+  return llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+}
 /// How an element is held in SSA: bf16 and the fp8 formats as integers of their bits, since the back end turns even a selection of bf16 into a call.
 inline mlir::Type held(mlir::Type element) {
   bool asBits = element.isBF16() || (llvm::isa<mlir::FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
@@ -57,8 +60,8 @@ struct HostViewDim {
   std::shared_ptr<HostPages> pages;      ///< of rows behind a page table; stride is then that of a row in its page
 };
 struct HostView {
-  mlir::Value pointer;                   ///< of the element at root index 0 of all dimensions that remain
-  mlir::Value valid;                     ///< i1: scalar indices on the way were inside; null: true
+  mlir::Value pointer; ///< of the element at root index 0 of all dimensions that remain
+  mlir::Value valid;   ///< i1: scalar indices on the way were inside; null: true
   llvm::SmallVector<HostViewDim> dims;
   mlir::Type element;
 };
@@ -122,14 +125,16 @@ private:
   void lowerAccumulate(tile::AccumulateOp op);
   void lowerAtomic(tile::AtomicOp op);
   Value insideElement(tile::InsideOp op, const Indices &indices);
-  Place placeOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Indices &at);
+  Place placeOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps,
+                const Indices &at);
   /// A slice whose last tile dimension is a plain range: everything about one row.
   struct Row {
-    Value pointer;       ///< of tile column 0 (which may be outside)
-    Value stride;        ///< bytes between columns
-    Value first, end;    ///< columns inside: first <= c < end
+    Value pointer;    ///< of tile column 0 (which may be outside)
+    Value stride;     ///< bytes between columns
+    Value first, end; ///< columns inside: first <= c < end
   };
-  Row rowOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Indices &outer);
+  Row rowOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps,
+            const Indices &outer);
   Value loadScalar(Type element, Value pointer);
   void storeScalar(Value value, Value pointer);
   Value offsetPointer(Value pointer, Value bytes);
@@ -161,13 +166,14 @@ private:
   mlir::LLVM::LLVMFuncOp function;
   Value scratch;
   int64_t scratchTop = 64, scratchMost = 64; ///< the first 64 bytes belong to the runtime's status record
-  llvm::DenseMap<Value, Value> scalars;   ///< scalar values, and pointers of tiles in buffers
+  llvm::DenseMap<Value, Value> scalars;      ///< scalar values, and pointers of tiles in buffers
   llvm::DenseMap<Value, HostView> views;
-  llvm::DenseSet<Value> inBuffer;         ///< tiles that planTiles wants in a buffer
+  llvm::DenseSet<Value> inBuffer; ///< tiles that planTiles wants in a buffer
   llvm::StringMap<Value> symbols;
-  std::map<std::pair<void *, std::vector<void *>>, Value> emitted; ///< elements emitted in the current innermost loop body
-  Value program;                          ///< the linear number of the program that runs
-  int64_t assertions = 0;                 ///< lowered so far, in order of the walk
+  std::map<std::pair<void *, std::vector<void *>>, Value>
+      emitted;            ///< elements emitted in the current innermost loop body
+  Value program;          ///< the linear number of the program that runs
+  int64_t assertions = 0; ///< lowered so far, in order of the walk
   bool failedInside = false;
 };
 
