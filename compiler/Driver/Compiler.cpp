@@ -8,6 +8,7 @@
 #include "compiler/Codegen/Passes.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
 #include "compiler/Driver/ImageBuilder.h"
+#include "compiler/Frontend/NameCheck.h"
 #include "compiler/Frontend/Parser.h"
 #include "compiler/Frontend/Specialize.h"
 #include "compiler/Pipeline/Pipeline.h"
@@ -323,10 +324,21 @@ CompileResult check(std::string_view source, const CompileOptions &options) {
   ast::File file = frontend::parse(source, options.sourceName, result.diagnostics);
   if (!result.ok())
     return result;
+  // Names everywhere, also where no binding leads; then with values, which may come upon the same name again.
+  std::vector<Diagnostic> names;
+  frontend::checkNames(file, names);
   Compilation compilation(options, result);
   for (const ast::Kernel &kernel : file.kernels)
     if (!kernel.isOp && isFullyBound(kernel, options))
       (void)specialize(file, {kernel.name}, options, compilation.context, result.diagnostics);
+  for (const Diagnostic &name : names)
+    if (llvm::none_of(result.diagnostics, [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; }))
+      result.diagnostics.push_back(name);
+    else if (!name.remedy.empty()) // the same, without the suggestion
+      llvm::find_if(result.diagnostics, [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; })->remedy = name.remedy;
+  llvm::stable_sort(result.diagnostics, [](const Diagnostic &a, const Diagnostic &b) {
+    return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+  });
   // What is part of the language and only not compiled by this version does not make a program wrong.
   for (Diagnostic &diagnostic : result.diagnostics)
     if (diagnostic.code == "T0225" && diagnostic.severity == Severity::Error)

@@ -77,9 +77,36 @@ private:
     take();
     return true;
   }
+  /// Whether a statement begins here, on a line of its own, although a bracket is still open.
+  bool startsStatement() const {
+    if (!peek().newlineBefore || brackets == 0)
+      return false;
+    if (is("let") || is("var") || is("for") || is("while") || is("return") || is("}"))
+      return true;
+    // `name =` and `name[...] =` at the start of a line; `name = value` alone may be a named argument.
+    if (peek().kind != Token::Kind::Name || !is("[", 1))
+      return false;
+    int depth = 0;
+    for (size_t ahead = 1; peek(ahead).kind != Token::Kind::End && ahead < 64; ++ahead) {
+      depth += is("[", ahead) - is("]", ahead);
+      if (depth == 0)
+        return is("=", ahead + 1) || is("+=", ahead + 1);
+    }
+    return false;
+  }
   bool expect(std::string_view text, const char *where) {
     if (accept(text))
       return true;
+    if (position && startsStatement()) {
+      // The bracket was forgotten on the line before: say it there, and go on with this statement.
+      const SourceRange &last = tokens[position - 1].range;
+      SourceRange place = last;
+      place.column += int(last.end - last.begin);
+      place.begin = place.end = last.end;
+      failAt(place, "expected '" + std::string(text) + "' " + where + ", found the end of the line");
+      atStatement = true;
+      return false;
+    }
     fail("expected '" + std::string(text) + "' " + where + ", found " + describe(peek()));
     return false;
   }
@@ -132,8 +159,13 @@ private:
       take();
   }
   /// To the end of the statement: the next line, `;` or the brace that closes the block; blocks opened on the way are skipped whole.
-  void recoverStatement() {
+  void recoverStatement(size_t begin) {
     panicking = false;
+    // The mistake was found at the beginning of a line: that is the next statement.
+    bool wasAtStatement = atStatement;
+    atStatement = false;
+    if (wasAtStatement || (position != begin && peek().newlineBefore))
+      return;
     int depth = 0;
     bool first = true;
     while (!atEnd()) {
@@ -513,7 +545,7 @@ private:
       if (!panicking)
         endOfStatement();
       if (panicking) {
-        recoverStatement();
+        recoverStatement(before);
         if (position == before && !is("}"))
           take();
       }
@@ -954,7 +986,7 @@ private:
   std::vector<Token> tokens;
   size_t position = 0;
   int nesting = 0, brackets = 0;
-  bool panicking = false;
+  bool panicking = false, atStatement = false;
   File file;
 };
 
