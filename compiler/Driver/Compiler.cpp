@@ -130,7 +130,11 @@ public:
 
   bool run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
     PassManager manager(&context);
+#ifdef TESSERA_CHECKS
+    manager.enableVerifier(true); // the dev preset trusts no pass
+#else
     manager.enableVerifier(options.verifyEach);
+#endif
     if (!options.printAfter.empty())
       manager.addInstrumentation(std::make_unique<PrintAfter>(options.printAfter, &result.log));
     build(manager);
