@@ -8,9 +8,7 @@ namespace tessera {
 
 static constexpr int64_t kMost = int64_t(1) << 30;
 
-static int64_t powerOfTwoIn(int64_t value) {
-  return value == 0 ? kMost : std::min(kMost, value & -value);
-}
+static int64_t powerOfTwoIn(int64_t value) { return value == 0 ? kMost : std::min(kMost, value & -value); }
 
 static std::optional<int64_t> constantOf(Value value) {
   APInt constant;

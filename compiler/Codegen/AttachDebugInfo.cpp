@@ -29,7 +29,8 @@ void collectFrames(Location location, StringAttr function, SmallVectorImpl<Frame
   if (auto place = dyn_cast<FileLineColLoc>(location)) {
     frames.push_back({place, function});
   } else if (auto range = dyn_cast<FileLineColRange>(location)) {
-    frames.push_back({FileLineColLoc::get(range.getFilename(), range.getStartLine(), range.getStartColumn()), function});
+    frames.push_back(
+        {FileLineColLoc::get(range.getFilename(), range.getStartLine(), range.getStartColumn()), function});
   } else if (auto name = dyn_cast<NameLoc>(location)) {
     collectFrames(name.getChildLoc(), name.getName(), frames);
   } else if (auto call = dyn_cast<CallSiteLoc>(location)) {
@@ -52,7 +53,8 @@ public:
   void attach(LLVM::LLVMFuncOp function) {
     SmallVector<Frame> frames;
     collectFrames(function.getLoc(), nullptr, frames);
-    Frame home = frames.empty() ? Frame{FileLineColLoc::get(StringAttr::get(context, "<unknown>"), 1, 1), nullptr} : frames.front();
+    Frame home = frames.empty() ? Frame{FileLineColLoc::get(StringAttr::get(context, "<unknown>"), 1, 1), nullptr}
+                                : frames.front();
     LLVM::DISubprogramAttr own = createSubprogram(function.getSymNameAttr(), home.place);
     memo.clear();
     function->walk([&](Operation *op) {
@@ -75,8 +77,8 @@ private:
                                           /*isOptimized=*/true, LLVM::DIEmissionKind::DebugDirectivesOnly);
     auto flags = LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized;
     auto type = LLVM::DISubroutineTypeAttr::get(context, ArrayRef<LLVM::DITypeAttr>());
-    return LLVM::DISubprogramAttr::get(context, distinct(), unit, file, name, StringAttr(), file, place.getLine(), place.getLine(),
-                                       flags, type, {}, {});
+    return LLVM::DISubprogramAttr::get(context, distinct(), unit, file, name, StringAttr(), file, place.getLine(),
+                                       place.getLine(), flags, type, {}, {});
   }
 
   /// The subprogram of a called `fn`: one a name and file.

@@ -22,11 +22,11 @@ class Operation;
 namespace tessera {
 
 struct CodegenOptions {
-  bool fullOptimization = false;      ///< LLVM's -O2 without unrolling and vectorizers, not the short pass list (GPU only)
-  bool comments = true;               ///< block names and inlining chains as comments of the PTX
-  int64_t instructionBudget = 20000;  ///< instructions of a function (countInstructions) above which it is refused
-  int64_t elementBudget = 400000;     ///< the same with a vector operation on N elements counted as N
-  bool blockSlowPasses = true;        ///< off: also run the quadratic pass that changes nothing (to measure it)
+  bool fullOptimization = false; ///< LLVM's -O2 without unrolling and vectorizers, not the short pass list (GPU only)
+  bool comments = true;          ///< block names and inlining chains as comments of the PTX
+  int64_t instructionBudget = 20000; ///< instructions of a function (countInstructions) above which it is refused
+  int64_t elementBudget = 400000;    ///< the same with a vector operation on N elements counted as N
+  bool blockSlowPasses = true;       ///< off: also run the quadratic pass that changes nothing (to measure it)
 };
 
 /// Registers the LLVM and NVVM dialects and their translations to LLVM IR.

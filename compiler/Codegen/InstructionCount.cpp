@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace tessera;
 
 static bool isConstantLike(Operation *op) {
-  return isa<LLVM::ConstantOp, LLVM::UndefOp, LLVM::PoisonOp, LLVM::ZeroOp, LLVM::AddressOfOp, LLVM::LLVMFuncOp, LLVM::GlobalOp, ModuleOp>(
-      op);
+  return isa<LLVM::ConstantOp, LLVM::UndefOp, LLVM::PoisonOp, LLVM::ZeroOp, LLVM::AddressOfOp, LLVM::LLVMFuncOp,
+             LLVM::GlobalOp, ModuleOp>(op);
 }
 
 /// Registers that the op touches: whole vectors for elementwise ops, one element for those that take out or put in.
@@ -51,7 +51,8 @@ Result<void> tessera::checkBudget(ModuleOp module, const CodegenOptions &options
     InstructionCount count = countInstructions(function);
     auto tooBig = [&](int64_t found, int64_t budget, const char *what) {
       return Error{Fault::Program,
-                   fmt::format("'{}' needs {} {} for each thread, expected at most {}", function.getSymName().str(), found, what, budget),
+                   fmt::format("'{}' needs {} {} for each thread, expected at most {}", function.getSymName().str(),
+                               found, what, budget),
                    "make the tiles smaller, use more warps, or turn a static loop into one that runs", "T9001"};
     };
     if (count.instructions > options.instructionBudget)

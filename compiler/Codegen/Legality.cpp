@@ -61,12 +61,18 @@ uint32_t tessera::typeBits(Type type) { // L1
     if (!integer.isSignless())
       return 0;
     switch (integer.getWidth()) {
-    case 1: return kI1;
-    case 8: return kI8;
-    case 16: return kI16;
-    case 32: return kI32;
-    case 64: return kI64;
-    default: return 0;
+    case 1:
+      return kI1;
+    case 8:
+      return kI8;
+    case 16:
+      return kI16;
+    case 32:
+      return kI32;
+    case 64:
+      return kI64;
+    default:
+      return 0;
     }
   }
   return type.isF16() ? kF16 : type.isBF16() ? kBF16 : type.isF32() ? kF32 : type.isF64() ? kF64 : 0;
@@ -111,14 +117,15 @@ public:
     });
     if (problem.empty())
       return {};
-    return Error{Fault::Internal, problem, "this is a fault of the compiler; please report it with the program that shows it", ""};
+    return Error{Fault::Internal, problem,
+                 "this is a fault of the compiler; please report it with the program that shows it", ""};
   }
 
 private:
   void refuse(Operation *op, const std::string &what) {
     if (problem.empty())
-      problem = fmt::format("{}: {} cannot be generated for {}: {}", describeLocation(op->getLoc()), op->getName().getStringRef().str(),
-                            target.name, what);
+      problem = fmt::format("{}: {} cannot be generated for {}: {}", describeLocation(op->getLoc()),
+                            op->getName().getStringRef().str(), target.name, what);
   }
 
   void check(Operation *op) {
@@ -155,7 +162,8 @@ private:
   bool fits(ArrayRef<const OpRule *> rules, uint32_t in, uint32_t out) const {
     uint8_t here = uint8_t(target.gpu ? Where::Gpu : Where::Host);
     return llvm::any_of(rules, [&](const OpRule *rule) {
-      return (uint8_t(rule->where) & here) && (!target.gpu || target.sm >= rule->minSm) && !(in & ~rule->in) && !(out & ~rule->out);
+      return (uint8_t(rule->where) & here) && (!target.gpu || target.sm >= rule->minSm) && !(in & ~rule->in) &&
+             !(out & ~rule->out);
     });
   }
 
@@ -190,7 +198,8 @@ private:
       if (cast<LLVM::LLVMPointerType>(slot.getType()).getAddressSpace() != 0) // L8
         refuse(op, "a stack slot lies in generic memory");
     }
-    if (auto address = dyn_cast<LLVM::AddressOfOp>(op); address && !symbols.getSymbolTable(module).lookup(address.getGlobalName()))
+    if (auto address = dyn_cast<LLVM::AddressOfOp>(op);
+        address && !symbols.getSymbolTable(module).lookup(address.getGlobalName()))
       refuse(op, "no such symbol");
   }
 
@@ -289,4 +298,6 @@ private:
 
 } // namespace
 
-Result<void> tessera::verifyLegality(ModuleOp module, const TargetInfo &target) { return Checker(module, target).run(); }
+Result<void> tessera::verifyLegality(ModuleOp module, const TargetInfo &target) {
+  return Checker(module, target).run();
+}

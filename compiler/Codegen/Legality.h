@@ -24,8 +24,15 @@ namespace tessera {
 
 /// Classes of element types, as bits.  A vector counts as its element, a structure as the union of its members.
 enum TypeBits : uint32_t {
-  kI1 = 1, kI8 = 2, kI16 = 4, kI32 = 8, kI64 = 16,
-  kF16 = 32, kBF16 = 64, kF32 = 128, kF64 = 256,
+  kI1 = 1,
+  kI8 = 2,
+  kI16 = 4,
+  kI32 = 8,
+  kI64 = 16,
+  kF16 = 32,
+  kBF16 = 64,
+  kF32 = 128,
+  kF64 = 256,
   kPointer = 512,
   kIntegers = kI1 | kI8 | kI16 | kI32 | kI64,
   kBytes = kI8 | kI16 | kI32 | kI64,
@@ -38,11 +45,12 @@ enum class Where : uint8_t { Gpu = 1, Host = 2, Both = 3 };
 
 /// An op (or, for `llvm.call_intrinsic`, an intrinsic) with the types it may take and give.  An op is legal if one of its rows fits.
 struct OpRule {
-  llvm::StringLiteral name;  ///< `llvm.intr.fma`, `nvvm.shfl.sync`; or an intrinsic `llvm.nvvm.ex2.approx.ftz.f`, also with `.suffix`
+  llvm::StringLiteral
+      name; ///< `llvm.intr.fma`, `nvvm.shfl.sync`; or an intrinsic `llvm.nvvm.ex2.approx.ftz.f`, also with `.suffix`
   Where where;
-  int minSm;                 ///< first capability, major * 10 + minor; 0: any
-  uint32_t in, out;          ///< allowed TypeBits of operands and of results
-  int8_t arity;              ///< operands, all of the result's type: unit tests generate such ops; 0: of another form
+  int minSm;        ///< first capability, major * 10 + minor; 0: any
+  uint32_t in, out; ///< allowed TypeBits of operands and of results
+  int8_t arity;     ///< operands, all of the result's type: unit tests generate such ops; 0: of another form
 };
 
 llvm::ArrayRef<OpRule> opRules();        ///< ops, by name

@@ -38,7 +38,8 @@ static constexpr const char *kNvptxLayout =
     "e-p3:32:32-p4:32:32-p6:32:32-p7:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
 
 Error tessera::internalError(std::string message) {
-  return {Fault::Internal, std::move(message), "this is a fault of the compiler; please report it with the program that shows it", ""};
+  return {Fault::Internal, std::move(message),
+          "this is a fault of the compiler; please report it with the program that shows it", ""};
 }
 
 namespace {
@@ -62,7 +63,8 @@ struct MlirErrors {
   explicit MlirErrors(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error && text.size() < 2000)
-            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", describeLocation(diagnostic.getLocation()), diagnostic.str());
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", describeLocation(diagnostic.getLocation()),
+                                diagnostic.str());
           return success();
         }) {}
   std::string text;
@@ -71,7 +73,8 @@ struct MlirErrors {
 
 } // namespace
 
-Result<std::unique_ptr<LlvmModule>> tessera::translate(ModuleOp module, const TargetInfo &target, const CodegenOptions &options) {
+Result<std::unique_ptr<LlvmModule>> tessera::translate(ModuleOp module, const TargetInfo &target,
+                                                       const CodegenOptions &options) {
   MlirErrors mlirErrors(module.getContext());
   if (failed(verify(module)))
     return internalError("the lowered program is not valid: " + mlirErrors.text);
@@ -90,7 +93,8 @@ Result<std::unique_ptr<LlvmModule>> tessera::translate(ModuleOp module, const Ta
   return result;
 }
 
-Result<std::unique_ptr<llvm::TargetMachine>> tessera::createTargetMachine(const TargetInfo &target, const CodegenOptions &options) {
+Result<std::unique_ptr<llvm::TargetMachine>> tessera::createTargetMachine(const TargetInfo &target,
+                                                                          const CodegenOptions &options) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeNVPTXTargetInfo();
@@ -114,15 +118,16 @@ Result<std::unique_ptr<llvm::TargetMachine>> tessera::createTargetMachine(const 
   std::string why;
   const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, why);
   if (!backend)
-    return Error{Fault::Machine, "this LLVM has no back end for " + triple.str() + ": " + why, "install an LLVM 22 with NVPTX", ""};
+    return Error{Fault::Machine, "this LLVM has no back end for " + triple.str() + ": " + why,
+                 "install an LLVM 22 with NVPTX", ""};
   llvm::TargetOptions machineOptions;
   machineOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   machineOptions.MCOptions.AsmVerbose = options.comments;
   // Above the default level the NVPTX back end runs GVN before selection: half of the time at 20,000 instructions, and byte for byte the same PTX on the
   // nine acceptance kernels that were compared.
   llvm::CodeGenOptLevel level = target.gpu ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Aggressive;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      backend->createTargetMachine(triple, cpu, target.ptxFeature, machineOptions, llvm::Reloc::PIC_, std::nullopt, level));
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      triple, cpu, target.ptxFeature, machineOptions, llvm::Reloc::PIC_, std::nullopt, level));
   if (!machine)
     return internalError("LLVM made no target machine for " + std::string(target.name));
   return machine;
@@ -172,7 +177,8 @@ Result<void> tessera::optimize(llvm::Module &module, llvm::TargetMachine &machin
   return {};
 }
 
-Result<std::string> tessera::generate(LlvmModule &llvmModule, llvm::TargetMachine &machine, llvm::CodeGenFileType kind) {
+Result<std::string> tessera::generate(LlvmModule &llvmModule, llvm::TargetMachine &machine,
+                                      llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

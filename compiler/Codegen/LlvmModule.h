@@ -40,16 +40,19 @@ struct LlvmModule {
 };
 
 /// Checks structure, legality and budget, then translates.  The module has no triple or layout yet.
-Result<std::unique_ptr<LlvmModule>> translate(mlir::ModuleOp module, const TargetInfo &target, const CodegenOptions &options);
+Result<std::unique_ptr<LlvmModule>> translate(mlir::ModuleOp module, const TargetInfo &target,
+                                              const CodegenOptions &options);
 
 /// The machine for `target`; registers the back ends on first use.
-Result<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const TargetInfo &target, const CodegenOptions &options);
+Result<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const TargetInfo &target,
+                                                                 const CodegenOptions &options);
 
 /// Sets triple and data layout of the module for `target`, and cpu and features of every function.
 void setMachine(llvm::Module &module, const TargetInfo &target, const llvm::TargetMachine &machine);
 
 /// Optimizes with the new pass manager: `pipeline` as text, or -O2 if it is empty.  Only memcpy, memmove and memset count as library functions.
-Result<void> optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PipelineTuningOptions tuning, llvm::StringRef pipeline);
+Result<void> optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PipelineTuningOptions tuning,
+                      llvm::StringRef pipeline);
 
 /// Runs code generation; the bytes of the file.
 Result<std::string> generate(LlvmModule &llvmModule, llvm::TargetMachine &machine, llvm::CodeGenFileType kind);

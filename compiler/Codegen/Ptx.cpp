@@ -68,8 +68,8 @@ Result<std::string> tessera::emitPtx(mlir::ModuleOp module, const TargetInfo &ta
 
   llvm::PipelineTuningOptions tuning;
   tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
-  Result<void> optimized =
-      optimize(*(*translated)->module, **machine, tuning, options.fullOptimization ? llvm::StringRef() : kShortPipeline);
+  Result<void> optimized = optimize(*(*translated)->module, **machine, tuning,
+                                    options.fullOptimization ? llvm::StringRef() : kShortPipeline);
   if (!optimized)
     return optimized.error();
   splitUnselectable(*(*translated)->module);

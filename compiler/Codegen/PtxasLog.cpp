@@ -9,8 +9,8 @@
 //
 #include "compiler/Codegen/PtxasLog.h"
 
-#include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 
 using namespace tessera;
 using llvm::StringRef;
@@ -67,7 +67,8 @@ PtxasReport tessera::parsePtxasLog(std::string_view log) {
     message = message.trim();
     if (line.contains("Potential Performance Loss")) {
       report.performanceLosses.push_back((message.empty() ? line : message).str());
-    } else if (head.starts_with("ptxas error") || head.starts_with("ptxas fatal") || (head.starts_with("ptxas ") && head.contains("; error"))) {
+    } else if (head.starts_with("ptxas error") || head.starts_with("ptxas fatal") ||
+               (head.starts_with("ptxas ") && head.contains("; error"))) {
       report.errors.push_back(message.str());
     } else if (head.starts_with("ptxas warning") || (head.starts_with("ptxas ") && head.contains("; warning"))) {
       report.warnings.push_back(message.str());

@@ -16,11 +16,11 @@ namespace tessera {
 /// One entry or device function; sizes in bytes.
 struct PtxasFunction {
   std::string name;
-  std::string target;       ///< sm_90a; empty for a function that is not an entry
+  std::string target; ///< sm_90a; empty for a function that is not an entry
   bool isEntry = false;
-  int64_t registers = 0;    ///< of a thread
+  int64_t registers = 0; ///< of a thread
   int64_t barriers = 0;
-  int64_t sharedBytes = 0;  ///< static
+  int64_t sharedBytes = 0; ///< static
   int64_t stackBytes = 0, spillStoreBytes = 0, spillLoadBytes = 0;
   bool spills() const { return spillStoreBytes || spillLoadBytes; }
 };
@@ -29,7 +29,7 @@ struct PtxasReport {
   std::vector<PtxasFunction> functions;       ///< in the order of the log
   std::vector<std::string> performanceLosses; ///< lines with "Potential Performance Loss", without `ptxas info : `
   std::vector<std::string> warnings;
-  std::vector<std::string> errors;            ///< error and fatal lines
+  std::vector<std::string> errors; ///< error and fatal lines
   const PtxasFunction *find(std::string_view name) const;
 };
 

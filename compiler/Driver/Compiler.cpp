@@ -83,8 +83,8 @@ public:
   /// Parses source text or printed tile IR.
   OwningOpRef<ModuleOp> load(std::string_view source) {
     StringRef text = StringRef(source.data(), source.size());
-    if (text.ltrim().starts_with("module") || text.ltrim().starts_with("#") || text.ltrim().starts_with("tile.kernel") ||
-        text.ltrim().starts_with("//mlir"))
+    if (text.ltrim().starts_with("module") || text.ltrim().starts_with("#") ||
+        text.ltrim().starts_with("tile.kernel") || text.ltrim().starts_with("//mlir"))
       return parseSourceString<ModuleOp>(text, &context, options.sourceName);
     ast::File file = frontend::parse(source, options.sourceName, result.diagnostics);
     if (!result.ok())
@@ -97,7 +97,9 @@ public:
         for (const ast::Kernel &other : file.kernels)
           if (!other.isOp)
             names += (names.empty() ? "" : ", ") + other.name;
-        error(Fault::Program, kernel ? "'" + options.kernel + "' is an op; ops cannot be compiled yet" : "there is no kernel '" + options.kernel + "'",
+        error(Fault::Program,
+              kernel ? "'" + options.kernel + "' is an op; ops cannot be compiled yet"
+                     : "there is no kernel '" + options.kernel + "'",
               names.empty() ? "the file declares no kernel" : "the file has: " + names, "T0413");
         return {};
       }
@@ -112,7 +114,8 @@ public:
           remark(kernel, "kernel '" + kernel.name + "' is left out: it has compile-time parameters without a value");
       }
       if (kernels.empty()) {
-        error(Fault::Program, "no kernel of the file is fully bound", "bind its compile-time parameters with -D NAME=VALUE", "T0401");
+        error(Fault::Program, "no kernel of the file is fully bound",
+              "bind its compile-time parameters with -D NAME=VALUE", "T0401");
         return {};
       }
     }
@@ -161,7 +164,8 @@ public:
 private:
   static const DialectRegistry &makeRegistry() {
     static const DialectRegistry &registry = *[] {
-      auto *fresh = new DialectRegistry; // immutable after this; never destroyed, so that no order of destruction matters
+      auto *fresh =
+          new DialectRegistry; // immutable after this; never destroyed, so that no order of destruction matters
       registerDialects(*fresh);
       registerCodegenDialects(*fresh);
       return fresh;
@@ -218,7 +222,8 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
       info.threads = int(warps.getInt() * 32);
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
-    result.report += info.name + ": " + std::to_string(info.threads) + " threads, " + std::to_string(info.sharedBytes) + " bytes of shared memory\n";
+    result.report += info.name + ": " + std::to_string(info.threads) + " threads, " + std::to_string(info.sharedBytes) +
+                     " bytes of shared memory\n";
   }
   if (options.emit == Emit::Gpu) {
     result.text = print(module);
@@ -235,14 +240,16 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
     return;
   }
   CodegenOptions codegen;
-  Result<std::string> text = options.emit == Emit::Llvm ? emitLlvm(module, target, codegen) : emitPtx(module, target, codegen);
+  Result<std::string> text =
+      options.emit == Emit::Llvm ? emitLlvm(module, target, codegen) : emitPtx(module, target, codegen);
   if (!text)
     return error(text.error());
   result.text = *text;
   if (options.emit == Emit::Llvm)
     return;
   if (options.emit == Emit::Cubin || options.emit == Emit::Object)
-    return error(Fault::Usage, "GPU programs end at PTX here", "assemble the PTX with ptxas, or let the driver do it", "T0505");
+    return error(Fault::Usage, "GPU programs end at PTX here", "assemble the PTX with ptxas, or let the driver do it",
+                 "T0505");
   KernelImage image;
   image.target = std::string(target.name);
   image.source = options.sourceName;
@@ -336,10 +343,13 @@ CompileResult check(std::string_view source, const CompileOptions &options) {
     if (!kernel.isOp && isFullyBound(kernel, options))
       (void)specialize(file, {kernel.name}, options, compilation.context, result.diagnostics);
   for (const Diagnostic &name : names)
-    if (llvm::none_of(result.diagnostics, [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; }))
+    if (llvm::none_of(result.diagnostics,
+                      [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; }))
       result.diagnostics.push_back(name);
     else if (!name.remedy.empty()) // the same, without the suggestion
-      llvm::find_if(result.diagnostics, [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; })->remedy = name.remedy;
+      llvm::find_if(result.diagnostics, [&](const Diagnostic &d) {
+        return d.code == name.code && d.place == name.place;
+      })->remedy = name.remedy;
   llvm::stable_sort(result.diagnostics, [](const Diagnostic &a, const Diagnostic &b) {
     return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
   });

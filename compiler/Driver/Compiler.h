@@ -16,11 +16,11 @@ namespace tessera {
 
 /// What is known about one tensor argument when a kernel is specialized.  All of it is optional: ahead of time the source decides.
 struct TensorFacts {
-  std::string param;                 ///< the parameter's name
-  bool present = true;               ///< false: this optional tensor is None
-  std::optional<DType> dtype;        ///< binds an open element type
-  std::vector<int64_t> shape;        ///< run-time extents, used only to bind compile-time dimensions; empty: unknown
-  TensorContract contract;           ///< what the compiled code may take for granted
+  std::string param;          ///< the parameter's name
+  bool present = true;        ///< false: this optional tensor is None
+  std::optional<DType> dtype; ///< binds an open element type
+  std::vector<int64_t> shape; ///< run-time extents, used only to bind compile-time dimensions; empty: unknown
+  TensorContract contract;    ///< what the compiled code may take for granted
 };
 
 /// One `-D NAME=VALUE`: text as typed (`128`, `bf16`, `true`, `gelu`).
@@ -34,28 +34,28 @@ struct CompileOptions {
   std::string sourceName = "<input>"; ///< for diagnostics and line information
   std::string kernel;                 ///< empty: every kernel that is fully bound
   std::vector<Binding> bindings;
-  std::vector<TensorFacts> tensors;   ///< a parameter not named: present unless optional, default contract
+  std::vector<TensorFacts> tensors; ///< a parameter not named: present unless optional, default contract
   /// Tensors without facts: take for granted that the base address is a multiple of 16 bytes, the last dimension has stride 1, and, from
   /// rank 2 on, rows are multiples of 16 bytes.  The image says so and the launcher checks it.
   bool alignedTensors = false;
-  std::string target = "sm_90a";      ///< a name of the target table, or `host`
+  std::string target = "sm_90a"; ///< a name of the target table, or `host`
   Emit emit = Emit::Image;
   bool lineInfo = true;
-  int warps = 0;                      ///< 0: the compiler chooses
-  int stages = 0;                     ///< 0: the compiler chooses
+  int warps = 0;  ///< 0: the compiler chooses
+  int stages = 0; ///< 0: the compiler chooses
   std::vector<std::string> importPaths;
-  std::string printAfter;             ///< name of a pass, or `all`; the text goes to CompileResult::log
-  bool verifyEach = false;            ///< run the verifier after every pass (tests)
+  std::string printAfter;  ///< name of a pass, or `all`; the text goes to CompileResult::log
+  bool verifyEach = false; ///< run the verifier after every pass (tests)
   bool warningsAsErrors = false;
 };
 
 struct CompileResult {
-  std::optional<KernelImage> image;   ///< set for Emit::Ptx, Cubin, Image, Object on success
-  std::string text;                   ///< set for the textual stages (and the PTX)
-  std::vector<Diagnostic> diagnostics;///< in source order; errors, warnings, remarks
-  std::string log;                    ///< printAfter's IR
-  std::string report;                 ///< resources and choices, a line each
-  bool ok() const;                    ///< no error among the diagnostics
+  std::optional<KernelImage> image;    ///< set for Emit::Ptx, Cubin, Image, Object on success
+  std::string text;                    ///< set for the textual stages (and the PTX)
+  std::vector<Diagnostic> diagnostics; ///< in source order; errors, warnings, remarks
+  std::string log;                     ///< printAfter's IR
+  std::string report;                  ///< resources and choices, a line each
+  bool ok() const;                     ///< no error among the diagnostics
 };
 
 /// Syntax, names, and everything that holds for all bindings; then every kernel whose parameters have defaults.
@@ -68,17 +68,17 @@ CompileResult compile(std::string_view source, const CompileOptions &options);
 struct ParamSignature {
   std::string name;
   bool isTensor = false;
-  bool optional = false;             ///< `= None`
-  ParamMode mode = ParamMode::In;    ///< tensors
-  bool clearFirst = false;           ///< `accum x: ... = 0`
+  bool optional = false;          ///< `= None`
+  ParamMode mode = ParamMode::In; ///< tensors
+  bool clearFirst = false;        ///< `accum x: ... = 0`
 };
 
 /// What a kernel or op declares: enough to match arguments by position and to name what exists.
 struct KernelSignature {
   std::string name;
   bool isOp = false;
-  std::vector<ParamSignature> params;  ///< in source order
-  std::vector<std::string> compileTime;///< names of the parameters in < >
+  std::vector<ParamSignature> params;   ///< in source order
+  std::vector<std::string> compileTime; ///< names of the parameters in < >
 };
 
 /// The kernels and ops of a file (not of its imports), in source order; what does not parse is left out.

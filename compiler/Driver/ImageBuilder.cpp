@@ -21,7 +21,10 @@ Result<Expr> parseExpr(tile::KernelOp kernel, Attribute attr) {
 }
 
 ParamMode parseMode(StringRef mode) {
-  return mode == "out" ? ParamMode::Out : mode == "inout" ? ParamMode::InOut : mode == "accum" ? ParamMode::Accum : ParamMode::In;
+  return mode == "out"     ? ParamMode::Out
+         : mode == "inout" ? ParamMode::InOut
+         : mode == "accum" ? ParamMode::Accum
+                           : ParamMode::In;
 }
 
 Result<ParamInfo> describeArgument(tile::KernelOp kernel, unsigned index) {
@@ -53,7 +56,8 @@ Result<ParamInfo> describeArgument(tile::KernelOp kernel, unsigned index) {
     contract.unitDim = unit.getInt();
   auto divisors = [&](StringRef name) {
     auto attr = kernel.getArgAttrOfType<DenseI64ArrayAttr>(index, name);
-    return attr ? std::vector<int64_t>(attr.asArrayRef().begin(), attr.asArrayRef().end()) : std::vector<int64_t>(view.getRank(), 1);
+    return attr ? std::vector<int64_t>(attr.asArrayRef().begin(), attr.asArrayRef().end())
+                : std::vector<int64_t>(view.getRank(), 1);
   };
   contract.strideDiv = divisors(tile::kStrideDivAttr);
   contract.extentDiv = divisors(tile::kExtentDivAttr);
@@ -119,7 +123,8 @@ Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
     info.dims.push_back(dim.getValue().str());
   for (Attribute attr : kernel.getGrid()) {
     auto axis = cast<DictionaryAttr>(attr);
-    Result<Expr> lo = parseExpr(kernel, axis.get("lo")), hi = parseExpr(kernel, axis.get("hi")), step = parseExpr(kernel, axis.get("step"));
+    Result<Expr> lo = parseExpr(kernel, axis.get("lo")), hi = parseExpr(kernel, axis.get("hi")),
+                 step = parseExpr(kernel, axis.get("step"));
     if (!lo || !hi || !step)
       return malformed(kernel, "grid");
     auto name = axis.getAs<StringAttr>("name");
@@ -136,7 +141,8 @@ Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
         return value ? int(value.getInt()) : 0;
       };
       auto text = entry.getAs<StringAttr>("text");
-      info.requirements.push_back({*condition, text ? text.getValue().str() : condition->pretty(), number("line"), number("column")});
+      info.requirements.push_back(
+          {*condition, text ? text.getValue().str() : condition->pretty(), number("line"), number("column")});
     }
   kernel.walk([&](tile::AssertOp op) {
     Location place = op.getLoc();
@@ -145,7 +151,8 @@ Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
     while (auto name = dyn_cast<NameLoc>(place))
       place = name.getChildLoc();
     auto file = dyn_cast<FileLineColLoc>(place);
-    info.assertions.push_back({op.getMessage().str(), file ? file.getFilename().str() : "", file ? int(file.getLine()) : 0, file ? int(file.getColumn()) : 0});
+    info.assertions.push_back({op.getMessage().str(), file ? file.getFilename().str() : "",
+                               file ? int(file.getLine()) : 0, file ? int(file.getColumn()) : 0});
     op->setAttr(kAssertionAttr, Builder(op.getContext()).getI64IntegerAttr(int64_t(info.assertions.size())));
   });
   return info;

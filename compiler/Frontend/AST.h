@@ -39,8 +39,25 @@ struct Block {
 
 enum class UnaryOp : uint8_t { Negate, BitNot, Not };
 enum class BinaryOp : uint8_t {
-  Or, And, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-  BitOr, BitXor, BitAnd, ShiftLeft, ShiftRight, Add, Sub, Mul, Div, Rem, MatMul
+  Or,
+  And,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  BitOr,
+  BitXor,
+  BitAnd,
+  ShiftLeft,
+  ShiftRight,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Rem,
+  MatMul
 };
 /// As written: `+`, `and`, `<<`...
 const char *spelling(BinaryOp op);
@@ -48,7 +65,23 @@ const char *spelling(UnaryOp op);
 
 struct Expr {
   enum class Kind : uint8_t {
-    Error, Integer, Float, Bool, String, None, Name, Unary, Binary, Call, Index, Member, Tuple, List, If, Block, Closure
+    Error,
+    Integer,
+    Float,
+    Bool,
+    String,
+    None,
+    Name,
+    Unary,
+    Binary,
+    Call,
+    Index,
+    Member,
+    Tuple,
+    List,
+    If,
+    Block,
+    Closure
   };
   Kind kind;
   bool parenthesized = false; ///< stood in parentheses of its own: not contracted with its surroundings
@@ -56,9 +89,13 @@ struct Expr {
   explicit Expr(Kind kind, SourceRange range) : kind(kind), range(range) {}
   virtual ~Expr() = default;
   template <typename T>
-  T &as() { return static_cast<T &>(*this); }
+  T &as() {
+    return static_cast<T &>(*this);
+  }
   template <typename T>
-  const T &as() const { return static_cast<const T &>(*this); }
+  const T &as() const {
+    return static_cast<const T &>(*this);
+  }
 };
 
 struct ErrorExpr : Expr {
@@ -164,10 +201,10 @@ struct BlockExpr : Expr {
 struct FnParam {
   std::string name;
   SourceRange range;
-  ExprPtr type;                  ///< element type or `int`; null: anything
-  bool hasShape = false;         ///< `[...]` was written, maybe empty
+  ExprPtr type;          ///< element type or `int`; null: anything
+  bool hasShape = false; ///< `[...]` was written, maybe empty
   std::vector<ExprPtr> extents;
-  bool anyLeading = false;       ///< `[..S, N]`: the first extent names all leading dimensions
+  bool anyLeading = false; ///< `[..S, N]`: the first extent names all leading dimensions
 };
 /// A function body: an expression (`=> e`) or a block whose last statement returns.
 struct FnBody {
@@ -191,9 +228,13 @@ struct Stmt {
   explicit Stmt(Kind kind, SourceRange range) : kind(kind), range(range) {}
   virtual ~Stmt() = default;
   template <typename T>
-  T &as() { return static_cast<T &>(*this); }
+  T &as() {
+    return static_cast<T &>(*this);
+  }
   template <typename T>
-  const T &as() const { return static_cast<const T &>(*this); }
+  const T &as() const {
+    return static_cast<const T &>(*this);
+  }
 };
 
 struct ErrorStmt : Stmt {
@@ -213,9 +254,9 @@ struct LetStmt : Stmt {
 };
 /// `a = e`, `x[...] += e`, `(a, b) = e`.
 struct AssignStmt : Stmt {
-  std::vector<ExprPtr> targets;      ///< names or slices
+  std::vector<ExprPtr> targets; ///< names or slices
   bool isTuple = false;
-  std::optional<BinaryOp> op;        ///< of `+=` and its kin
+  std::optional<BinaryOp> op; ///< of `+=` and its kin
   ExprPtr value;
   explicit AssignStmt(SourceRange r) : Stmt(Kind::Assign, r) {}
 };
@@ -226,12 +267,12 @@ struct ExprStmt : Stmt {
 /// One index of a `for`: `k in lo..hi by step`, `c in reverse(lo..hi by step)`.
 struct LoopRange {
   Binder name;
-  ExprPtr low, high, step;           ///< step null: 1
+  ExprPtr low, high, step; ///< step null: 1
   bool reverse = false;
 };
 struct ForStmt : Stmt {
   std::vector<LoopRange> ranges;
-  bool isStatic = false;             ///< `for static`: the index is a compile-time number
+  bool isStatic = false; ///< `for static`: the index is a compile-time number
   Block body;
   explicit ForStmt(SourceRange r) : Stmt(Kind::For, r) {}
 };
@@ -269,27 +310,27 @@ enum class Mode : uint8_t { Scalar, In, Out, InOut, Accum };
 struct StaticParam {
   std::string name;
   SourceRange range;
-  ExprPtr type;          ///< of `: int`; null: whatever the default or binding is
-  ExprPtr defaultValue;  ///< null: must be bound
+  ExprPtr type;         ///< of `: int`; null: whatever the default or binding is
+  ExprPtr defaultValue; ///< null: must be bound
 };
 /// A run-time parameter: `x: in T[B, I]`, `bias: in T[O] = None`, `scale: f32 = 1.0`, `dg: accum f32[C] = 0`.
 struct Param {
   std::string name;
   SourceRange range;
   Mode mode = Mode::Scalar;
-  ExprPtr type;                 ///< element type
+  ExprPtr type; ///< element type
   bool isTensor = false;
   std::vector<ExprPtr> extents;
-  bool anyLeading = false;      ///< `[..S, C]`
-  ExprPtr defaultValue;         ///< None, a number, or null
+  bool anyLeading = false; ///< `[..S, C]`
+  ExprPtr defaultValue;    ///< None, a number, or null
 };
 struct GridAxis {
   Binder name;
-  ExprPtr low, high, step;      ///< step null: 1
+  ExprPtr low, high, step; ///< step null: 1
 };
 struct Requirement {
   ExprPtr condition;
-  std::string text;             ///< as written
+  std::string text; ///< as written
 };
 /// `with fast = true`
 struct WithClause {
@@ -341,7 +382,7 @@ struct File {
   std::vector<Import> imports;
   std::vector<Constant> constants;
   std::vector<Function> functions;
-  std::vector<Kernel> kernels;    ///< kernels and ops, in order
+  std::vector<Kernel> kernels; ///< kernels and ops, in order
   std::vector<Tune> tunes;
 
   const Kernel *findKernel(const std::string &name) const {

@@ -25,9 +25,15 @@ static std::string placeText(const SourcePlace &place) {
 
 std::string render(const Diagnostic &diagnostic, std::string_view source, bool color) {
   const char *bold = color ? "\033[1m" : "", *plain = color ? "\033[0m" : "", *green = color ? "\033[32m" : "";
-  const char *tint = !color ? "" : diagnostic.severity == Severity::Error ? "\033[31m" : diagnostic.severity == Severity::Warning ? "\033[35m" : "\033[36m";
-  const char *kind = diagnostic.severity == Severity::Error ? "error" : diagnostic.severity == Severity::Warning ? "warning" : "remark";
-  std::string text = std::string(bold) + placeText(diagnostic.place) + ": " + tint + kind + ": " + plain + bold + diagnostic.message;
+  const char *tint = !color                                     ? ""
+                     : diagnostic.severity == Severity::Error   ? "\033[31m"
+                     : diagnostic.severity == Severity::Warning ? "\033[35m"
+                                                                : "\033[36m";
+  const char *kind = diagnostic.severity == Severity::Error     ? "error"
+                     : diagnostic.severity == Severity::Warning ? "warning"
+                                                                : "remark";
+  std::string text =
+      std::string(bold) + placeText(diagnostic.place) + ": " + tint + kind + ": " + plain + bold + diagnostic.message;
   if (!diagnostic.code.empty())
     text += " [" + diagnostic.code + "]";
   text += std::string(plain) + "\n";
@@ -45,7 +51,8 @@ std::string render(const Diagnostic &diagnostic, std::string_view source, bool c
     if (column > int(line.size()))
       marks += std::string(std::min<size_t>(400, column - marks.size() - 1), ' ') + "^";
     marks.erase(marks.find_last_not_of(' ') + 1);
-    text += margin.substr(number.size()) + number + " | " + shown + "\n" + margin + " | " + green + marks + plain + "\n";
+    text +=
+        margin.substr(number.size()) + number + " | " + shown + "\n" + margin + " | " + green + marks + plain + "\n";
   }
   if (!diagnostic.remedy.empty())
     text += "      help: " + diagnostic.remedy + "\n";

@@ -30,12 +30,12 @@ struct DiagnosticNote {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  std::string code;                  ///< "T0123"
+  std::string code; ///< "T0123"
   SourcePlace place;
-  int length = 1;                    ///< bytes to underline
-  std::string message;               ///< lower-case start, no final period: "expected X, found Y"
-  std::string remedy;                ///< "write T(x)"; may be empty
-  std::string replacement;           ///< if the remedy can be applied by machine: the text that replaces the underlined bytes
+  int length = 1;          ///< bytes to underline
+  std::string message;     ///< lower-case start, no final period: "expected X, found Y"
+  std::string remedy;      ///< "write T(x)"; may be empty
+  std::string replacement; ///< if the remedy can be applied by machine: the text that replaces the underlined bytes
   bool hasReplacement = false;
   std::vector<DiagnosticNote> notes;
 };

@@ -23,28 +23,50 @@ Value Emitter::foldInteger(Operator op, int64_t a, int64_t b, At at) {
   int64_t r = 0;
   bool overflow = false;
   switch (op) {
-  case Operator::Add: overflow = __builtin_add_overflow(a, b, &r); break;
-  case Operator::Sub: overflow = __builtin_sub_overflow(a, b, &r); break;
-  case Operator::Mul: overflow = __builtin_mul_overflow(a, b, &r); break;
+  case Operator::Add:
+    overflow = __builtin_add_overflow(a, b, &r);
+    break;
+  case Operator::Sub:
+    overflow = __builtin_sub_overflow(a, b, &r);
+    break;
+  case Operator::Mul:
+    overflow = __builtin_mul_overflow(a, b, &r);
+    break;
   case Operator::Div:
     overflow = a == INT64_MIN && b == -1;
     r = floorDivide(a, b);
     break;
-  case Operator::Rem: r = floorRemainder(a, b); break;
-  case Operator::BitAnd: r = a & b; break;
-  case Operator::BitOr: r = a | b; break;
-  case Operator::BitXor: r = a ^ b; break;
+  case Operator::Rem:
+    r = floorRemainder(a, b);
+    break;
+  case Operator::BitAnd:
+    r = a & b;
+    break;
+  case Operator::BitOr:
+    r = a | b;
+    break;
+  case Operator::BitXor:
+    r = a ^ b;
+    break;
   case Operator::Shl:
     if (a != 0 && b >= 0)
       overflow = b > 62 || __builtin_mul_overflow(a, int64_t(1) << b, &r);
     break;
-  case Operator::Shr: r = b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b; break;
-  case Operator::Eq: return Value::of(a == b);
-  case Operator::Ne: return Value::of(a != b);
-  case Operator::Lt: return Value::of(a < b);
-  case Operator::Le: return Value::of(a <= b);
-  case Operator::Gt: return Value::of(a > b);
-  case Operator::Ge: return Value::of(a >= b);
+  case Operator::Shr:
+    r = b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
+    break;
+  case Operator::Eq:
+    return Value::of(a == b);
+  case Operator::Ne:
+    return Value::of(a != b);
+  case Operator::Lt:
+    return Value::of(a < b);
+  case Operator::Le:
+    return Value::of(a <= b);
+  case Operator::Gt:
+    return Value::of(a > b);
+  case Operator::Ge:
+    return Value::of(a >= b);
   }
   if (overflow)
     return error(at, "T0207", fmt::format("{} {} {} overflows 64 bits at compile time", a, spelling(op), b), "");
@@ -53,26 +75,40 @@ Value Emitter::foldInteger(Operator op, int64_t a, int64_t b, At at) {
 
 static std::optional<Value> foldReal(Operator op, double a, double b) {
   switch (op) {
-  case Operator::Add: return Value::of(a + b);
-  case Operator::Sub: return Value::of(a - b);
-  case Operator::Mul: return Value::of(a * b);
-  case Operator::Div: return Value::of(a / b);
-  case Operator::Eq: return Value::of(a == b);
-  case Operator::Ne: return Value::of(a != b);
-  case Operator::Lt: return Value::of(a < b);
-  case Operator::Le: return Value::of(a <= b);
-  case Operator::Gt: return Value::of(a > b);
-  case Operator::Ge: return Value::of(a >= b);
-  default: return std::nullopt;
+  case Operator::Add:
+    return Value::of(a + b);
+  case Operator::Sub:
+    return Value::of(a - b);
+  case Operator::Mul:
+    return Value::of(a * b);
+  case Operator::Div:
+    return Value::of(a / b);
+  case Operator::Eq:
+    return Value::of(a == b);
+  case Operator::Ne:
+    return Value::of(a != b);
+  case Operator::Lt:
+    return Value::of(a < b);
+  case Operator::Le:
+    return Value::of(a <= b);
+  case Operator::Gt:
+    return Value::of(a > b);
+  case Operator::Ge:
+    return Value::of(a >= b);
+  default:
+    return std::nullopt;
   }
 }
 
 Value Emitter::foldBinary(Operator op, const Value &a, const Value &b, At at) {
   if (a.isBoolean() && b.isBoolean()) {
     switch (op) {
-    case Operator::Eq: return Value::of(a.boolean == b.boolean);
-    case Operator::Ne: return Value::of(a.boolean != b.boolean);
-    default: break;
+    case Operator::Eq:
+      return Value::of(a.boolean == b.boolean);
+    case Operator::Ne:
+      return Value::of(a.boolean != b.boolean);
+    default:
+      break;
     }
     return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)), "use and, or, not, == or !=");
   }
@@ -133,19 +169,38 @@ Value Emitter::binary(Operator op, Value a, Value b, At at) {
   bool isUnsigned = isUnsignedInteger(type);
   if (isFloat(type)) {
     switch (op) {
-    case Operator::Add: result = arith::AddFOp::create(builder, place, l, r); break;
-    case Operator::Sub: result = arith::SubFOp::create(builder, place, l, r); break;
-    case Operator::Mul: result = arith::MulFOp::create(builder, place, l, r); break;
-    case Operator::Div: result = arith::DivFOp::create(builder, place, l, r); break;
-    default: return error(at, "T0214", fmt::format("'{}' works on integers, found {}", spelling(op), nameOf(type)), "");
+    case Operator::Add:
+      result = arith::AddFOp::create(builder, place, l, r);
+      break;
+    case Operator::Sub:
+      result = arith::SubFOp::create(builder, place, l, r);
+      break;
+    case Operator::Mul:
+      result = arith::MulFOp::create(builder, place, l, r);
+      break;
+    case Operator::Div:
+      result = arith::DivFOp::create(builder, place, l, r);
+      break;
+    default:
+      return error(at, "T0214", fmt::format("'{}' works on integers, found {}", spelling(op), nameOf(type)), "");
     }
   } else {
     switch (op) {
-    case Operator::Add: result = arith::AddIOp::create(builder, place, l, r); break;
-    case Operator::Sub: result = arith::SubIOp::create(builder, place, l, r); break;
-    case Operator::Mul: result = arith::MulIOp::create(builder, place, l, r); break;
-    case Operator::Div: result = tile::DivOp::create(builder, place, l.getType(), l, r, isUnsigned); break;
-    default: result = tile::RemOp::create(builder, place, l.getType(), l, r, isUnsigned); break;
+    case Operator::Add:
+      result = arith::AddIOp::create(builder, place, l, r);
+      break;
+    case Operator::Sub:
+      result = arith::SubIOp::create(builder, place, l, r);
+      break;
+    case Operator::Mul:
+      result = arith::MulIOp::create(builder, place, l, r);
+      break;
+    case Operator::Div:
+      result = tile::DivOp::create(builder, place, l.getType(), l, r, isUnsigned);
+      break;
+    default:
+      result = tile::RemOp::create(builder, place, l.getType(), l, r, isUnsigned);
+      break;
     }
   }
   return Value::data(result, type, operands[0].origins);
@@ -164,12 +219,18 @@ Value Emitter::compare(Operator op, Value a, Value b, At at) {
                  "convert first: f32(x)");
   auto pick = [&](auto eq, auto ne, auto lt, auto le, auto gt, auto ge) {
     switch (op) {
-    case Operator::Eq: return eq;
-    case Operator::Ne: return ne;
-    case Operator::Lt: return lt;
-    case Operator::Le: return le;
-    case Operator::Gt: return gt;
-    default: return ge;
+    case Operator::Eq:
+      return eq;
+    case Operator::Ne:
+      return ne;
+    case Operator::Lt:
+      return lt;
+    case Operator::Le:
+      return le;
+    case Operator::Gt:
+      return gt;
+    default:
+      return ge;
     }
   };
   mlir::Value result;

@@ -21,7 +21,8 @@ static bool checkAxis(Emitter &e, std::string_view name, const Value &tile, int6
   int64_t rank = tile.shape().size();
   if (axis >= 0 && axis < rank)
     return true;
-  e.error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, axis), "axes count from 0 and are never negative");
+  e.error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, axis),
+          "axes count from 0 and are never negative");
   return false;
 }
 
@@ -46,7 +47,10 @@ Value Emitter::concat(Value a, Value b, int64_t axis, At at) {
   for (size_t d = 0; fits && d < shape.size(); ++d)
     fits = int64_t(d) == axis || a.shape()[d] == b.shape()[d];
   if (!fits)
-    return error(at, "T0302", fmt::format("'concat' needs equal extents but along axis {}, found {} and {}", axis, describe(a), describe(b)), "");
+    return error(
+        at, "T0302",
+        fmt::format("'concat' needs equal extents but along axis {}, found {} and {}", axis, describe(a), describe(b)),
+        "");
   shape[axis] += b.shape()[axis];
   if (!checkExtents(shape, at))
     return Value::poison();
@@ -61,7 +65,8 @@ Value Emitter::take(const Value &x, const Value &index, int64_t axis, At at) {
   if (!checkAxis(*this, "take", x, axis, at) || index.isPoison())
     return Value::poison();
   if (!index.isTile() || index.shape().size() != 1 || isFloat(index.dtype) || index.dtype == DType::Bool)
-    return error(at, "T0302", fmt::format("the index of 'take' is a vector of integers, found {}", describe(index)), "");
+    return error(at, "T0302", fmt::format("the index of 'take' is a vector of integers, found {}", describe(index)),
+                 "");
   Value wanted = expandDims(convert(index, DType::I64, at), 1, at);
   Value match = binary(Operator::Eq, wanted, iota(Value::of(x.shape()[axis]), at), at);
   for (int64_t d = axis + 1; d < int64_t(x.shape().size()); ++d)
@@ -79,10 +84,12 @@ Value Emitter::take(const Value &x, const Value &index, int64_t axis, At at) {
   Value condition = broadcast(match, shape, std::vector<std::string>(shape.size()), at);
   auto type = RankedTensorType::get(shape, integer);
   raw = tile::BroadcastOp::create(builder, loc(at), type, raw);
-  mlir::Value zero = arith::ConstantOp::create(builder, loc(at), DenseElementsAttr::get(type, APInt(integer.getWidth(), 0)));
+  mlir::Value zero =
+      arith::ConstantOp::create(builder, loc(at), DenseElementsAttr::get(type, APInt(integer.getWidth(), 0)));
   mlir::Value chosen = arith::SelectOp::create(builder, loc(at), condition.ssa, raw, zero);
   shape.erase(shape.begin() + axis + 1);
-  mlir::Value joined = tile::ReduceOp::create(builder, loc(at), RankedTensorType::get(shape, integer), tile::ReduceKind::Or, chosen, axis + 1);
+  mlir::Value joined = tile::ReduceOp::create(builder, loc(at), RankedTensorType::get(shape, integer),
+                                              tile::ReduceKind::Or, chosen, axis + 1);
   if (element != integer)
     joined = arith::BitcastOp::create(builder, loc(at), RankedTensorType::get(shape, element), joined);
   std::vector<std::string> origins = x.origins;
@@ -97,7 +104,9 @@ Value Emitter::topk(const Value &x, int64_t k, int64_t axis, At at) {
     return Value::poison();
   int64_t extent = x.shape()[axis], rank = x.shape().size();
   if (x.dtype == DType::Bool || sizeOf(x.dtype) == 1)
-    return error(at, "T0302", fmt::format("'topk' orders integers of at least 16 bits and floats, found {}", describe(x)), "convert first");
+    return error(at, "T0302",
+                 fmt::format("'topk' orders integers of at least 16 bits and floats, found {}", describe(x)),
+                 "convert first");
   if (k < 1 || k > extent || k > 128)
     return error(at, "T0302", fmt::format("expected a k in 1..{}, found {}", std::min<int64_t>(extent, 128), k), "");
   auto along = [&](Value vector, int64_t from) {
@@ -122,7 +131,10 @@ Value Emitter::topk(const Value &x, int64_t k, int64_t axis, At at) {
       bool isUnsigned = isUnsignedInteger(x.dtype);
       lowest = Value::of(isUnsigned ? int64_t(0) : -(int64_t(1) << (8 * sizeOf(x.dtype) - 2)) * 2);
     }
-    Value best = expandDims(reduce("max", select(left, x, full(lowest, x.dtype, {SmallVector<int64_t>(x.shape()), x.origins}, at), at), axis, at), axis, at);
+    Value best = expandDims(
+        reduce("max", select(left, x, full(lowest, x.dtype, {SmallVector<int64_t>(x.shape()), x.origins}, at), at),
+               axis, at),
+        axis, at);
     Value here = binary(Operator::Eq, x, best, at);
     if (isFloat(x.dtype)) {
       Value bothNan = logical(true, binary(Operator::Ne, x, x, at), binary(Operator::Ne, best, best, at), at);
@@ -144,14 +156,20 @@ Value Emitter::paged(const Value &pool, const Value &table, const Value &rows, A
   if (pool.isPoison() || table.isPoison() || rows.isPoison())
     return Value::poison();
   if (!pool.isView() || pool.view->extents.size() < 2)
-    return error(at, "T0304", fmt::format("the pool of 'paged' is a view of pages and rows, found {}", describe(pool)), "write pool[.., .., g]");
-  bool fits = table.isView() && table.view->extents.size() == 1 && (table.view->dtype == DType::I32 || table.view->dtype == DType::I64);
+    return error(at, "T0304", fmt::format("the pool of 'paged' is a view of pages and rows, found {}", describe(pool)),
+                 "write pool[.., .., g]");
+  bool fits = table.isView() && table.view->extents.size() == 1 &&
+              (table.view->dtype == DType::I32 || table.view->dtype == DType::I64);
   if (!fits)
-    return error(at, "T0304", fmt::format("the table of 'paged' is a view of one dimension of i32 or i64, found {}", describe(table)), "write table[b]");
+    return error(
+        at, "T0304",
+        fmt::format("the table of 'paged' is a view of one dimension of i32 or i64, found {}", describe(table)),
+        "write table[b]");
   Value count = toIndex(rows, at, "the number of rows of 'paged'");
   if (count.isPoison())
     return count;
-  View result{.value = {}, .dtype = pool.view->dtype, .mode = pool.view->mode, .param = pool.view->param, .extents = {}};
+  View result{
+      .value = {}, .dtype = pool.view->dtype, .mode = pool.view->mode, .param = pool.view->param, .extents = {}};
   ViewExtent first;
   first.value = builder.createOrFold<arith::MaxSIOp>(loc(at), count.ssa, indexConstant(0, at));
   result.extents.push_back(first);

@@ -12,10 +12,14 @@ namespace tessera::frontend {
 
 static std::string_view spelling(ParamMode mode) {
   switch (mode) {
-  case ParamMode::In: return "in";
-  case ParamMode::Out: return "out";
-  case ParamMode::InOut: return "inout";
-  case ParamMode::Accum: return "accum";
+  case ParamMode::In:
+    return "in";
+  case ParamMode::Out:
+    return "out";
+  case ParamMode::InOut:
+    return "inout";
+  case ParamMode::Accum:
+    return "accum";
   }
   return "";
 }
@@ -189,15 +193,25 @@ std::optional<Slice> Emitter::slice(const View &view, ArrayRef<Index> indices, A
   bool good = true;
   for (auto [d, index] : llvm::enumerate(indices)) {
     switch (index.kind) {
-    case Index::Kind::Scalar: good &= parts.append(toIndex(index.value, index.at, "an index"), 0, 1, {}); break;
-    case Index::Kind::Window: good &= parts.window(index); break;
-    case Index::Kind::Whole: good &= parts.whole(index, view.extents[d], view.param); break;
-    case Index::Kind::Tile: good &= parts.tile(index); break;
+    case Index::Kind::Scalar:
+      good &= parts.append(toIndex(index.value, index.at, "an index"), 0, 1, {});
+      break;
+    case Index::Kind::Window:
+      good &= parts.window(index);
+      break;
+    case Index::Kind::Whole:
+      good &= parts.whole(index, view.extents[d], view.param);
+      break;
+    case Index::Kind::Tile:
+      good &= parts.tile(index);
+      break;
     case Index::Kind::NewAxis:
       good = parts.refuse(index, "T0304", "None is an index of tiles, found it in a slice of memory",
                           "load first: x[i +: W][:, None]");
       break;
-    default: good = false; break; // ranges make views, which are no slices
+    default:
+      good = false;
+      break; // ranges make views, which are no slices
     }
   }
   if (!good)

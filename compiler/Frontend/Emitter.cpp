@@ -87,17 +87,28 @@ Location Emitter::loc(At at) const {
 
 std::string Emitter::describe(const Value &value) const {
   switch (value.kind) {
-  case Value::Kind::Poison: return "an erroneous value";
-  case Value::Kind::Nothing: return "nothing";
-  case Value::Kind::None: return "None";
-  case Value::Kind::Integer: return fmt::format("the constant {}", value.integer);
-  case Value::Kind::Real: return "the constant " + realText(value.real);
-  case Value::Kind::Boolean: return fmt::format("the constant {}", value.boolean);
-  case Value::Kind::Type: return fmt::format("the type {}", nameOf(value.dtype));
-  case Value::Kind::Function: return "a function";
-  case Value::Kind::Tuple: return fmt::format("a tuple of {}", value.elements.size());
-  case Value::Kind::View: return fmt::format("a view of '{}'", value.view->param);
-  case Value::Kind::Data: break;
+  case Value::Kind::Poison:
+    return "an erroneous value";
+  case Value::Kind::Nothing:
+    return "nothing";
+  case Value::Kind::None:
+    return "None";
+  case Value::Kind::Integer:
+    return fmt::format("the constant {}", value.integer);
+  case Value::Kind::Real:
+    return "the constant " + realText(value.real);
+  case Value::Kind::Boolean:
+    return fmt::format("the constant {}", value.boolean);
+  case Value::Kind::Type:
+    return fmt::format("the type {}", nameOf(value.dtype));
+  case Value::Kind::Function:
+    return "a function";
+  case Value::Kind::Tuple:
+    return fmt::format("a tuple of {}", value.elements.size());
+  case Value::Kind::View:
+    return fmt::format("a view of '{}'", value.view->param);
+  case Value::Kind::Data:
+    break;
   }
   if (value.isScalar())
     return fmt::format("a scalar {}", nameOf(value.dtype));
@@ -136,11 +147,16 @@ mlir::Value Emitter::indexConstant(int64_t value, At at) {
 
 Value Emitter::settle(const Value &value, At at, const char *what) {
   switch (value.kind) {
-  case Value::Kind::Integer: return literalOf(value, DType::I64, at);
-  case Value::Kind::Real: return literalOf(value, DType::F32, at);
-  case Value::Kind::Boolean: return literalOf(value, DType::Bool, at);
-  case Value::Kind::Data: return value;
-  default: return notAValue(value, at, what);
+  case Value::Kind::Integer:
+    return literalOf(value, DType::I64, at);
+  case Value::Kind::Real:
+    return literalOf(value, DType::F32, at);
+  case Value::Kind::Boolean:
+    return literalOf(value, DType::Bool, at);
+  case Value::Kind::Data:
+    return value;
+  default:
+    return notAValue(value, at, what);
   }
 }
 

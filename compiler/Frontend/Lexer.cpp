@@ -19,8 +19,9 @@ namespace {
 
 /// Longest first, so that the first match is the right one.
 constexpr std::array<std::string_view, 46> kPunctuation{
-    "<<=", ">>=", "..", "+:", "=>", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-=", "*=", "/=", "%=", "@=", "|=", "&=", "^=", "(", ")", "[",
-    "]",   "{",   "}",  "<",  ">",  ",",  ";",  ":",  "=",  "+",  "-",  "*",  "/",  "%",  "@",  "|",  "&",  "^",  "~",  ".",  "!", "?", "$"};
+    "<<=", ">>=", "..", "+:", "=>", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-=", "*=", "/=", "%=",
+    "@=",  "|=",  "&=", "^=", "(",  ")",  "[",  "]",  "{",  "}",  "<",  ">",  ",",  ";",  ":",  "=",
+    "+",   "-",   "*",  "/",  "%",  "@",  "|",  "&",  "^",  "~",  ".",  "!",  "?",  "$"};
 
 bool isWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -54,9 +55,7 @@ public:
   }
 
 private:
-  ast::SourceRange here() const {
-    return {file, uint32_t(at), uint32_t(at), line, int(at - lineStart) + 1};
-  }
+  ast::SourceRange here() const { return {file, uint32_t(at), uint32_t(at), line, int(at - lineStart) + 1}; }
 
   void skipBlanks() {
     while (at < source.size()) {
@@ -104,14 +103,19 @@ private:
   bool unknown() {
     ast::SourceRange range = here();
     size_t start = at;
-    auto known = [&](char c) { return isWord(c) || c == '"' || c == '\n' || std::string_view(" \t\r()[]{}<>,;:=+-*/%@|&^~.").find(c) != std::string_view::npos; };
+    auto known = [&](char c) {
+      return isWord(c) || c == '"' || c == '\n' ||
+             std::string_view(" \t\r()[]{}<>,;:=+-*/%@|&^~.").find(c) != std::string_view::npos;
+    };
     while (at < source.size() && !known(source[at]))
       ++at;
     if (at == start)
       ++at;
     std::string shown;
     for (unsigned char byte : source.substr(start, std::min<size_t>(at - start, 12)))
-      shown += byte >= 0x20 && byte < 0x7f ? std::string(1, char(byte)) : "\\x" + std::string{"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+      shown += byte >= 0x20 && byte < 0x7f
+                   ? std::string(1, char(byte))
+                   : "\\x" + std::string{"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
     report(range, "T0001", "expected a token, found '" + shown + "'", "remove it");
     return false;
   }
@@ -151,7 +155,8 @@ private:
       if (at < source.size() && isWordStart(source[at])) {
         while (at < source.size() && isWord(source[at]))
           ++at;
-        report(range, "T0002", "expected a number, found '" + std::string(source.substr(start, std::min<size_t>(at - start, 40))) + "'",
+        report(range, "T0002",
+               "expected a number, found '" + std::string(source.substr(start, std::min<size_t>(at - start, 40))) + "'",
                "put a space or an operator between the number and the name");
         token.kind = Token::Kind::Integer;
         return true;
@@ -177,7 +182,8 @@ private:
       value = value * base + digit;
     }
     if (!good)
-      report(range, "T0002", "expected a number below 2^64, found '" + text.substr(0, 40) + "'", "write a smaller number");
+      report(range, "T0002", "expected a number below 2^64, found '" + text.substr(0, 40) + "'",
+             "write a smaller number");
     token.integer = good ? value : 0;
     return true;
   }
@@ -224,7 +230,8 @@ private:
 
 } // namespace
 
-std::vector<Token> lex(std::string_view source, int file, const std::string &fileName, std::vector<Diagnostic> &diagnostics) {
+std::vector<Token> lex(std::string_view source, int file, const std::string &fileName,
+                       std::vector<Diagnostic> &diagnostics) {
   return Lexer(source, file, fileName, diagnostics).run();
 }
 

@@ -19,7 +19,7 @@ struct Token {
   enum class Kind : uint8_t { End, Name, Keyword, Integer, Float, String, Punctuation };
   Kind kind = Kind::End;
   bool newlineBefore = false;
-  std::string text;     ///< name, keyword, punctuation, or the value of a string
+  std::string text; ///< name, keyword, punctuation, or the value of a string
   uint64_t integer = 0;
   double real = 0;
   ast::SourceRange range;
@@ -29,7 +29,8 @@ struct Token {
 bool isKeyword(std::string_view word);
 
 /// All tokens of `source`, ending with Kind::End.  Errors T0001 to T0003 go to `diagnostics`.
-std::vector<Token> lex(std::string_view source, int file, const std::string &fileName, std::vector<Diagnostic> &diagnostics);
+std::vector<Token> lex(std::string_view source, int file, const std::string &fileName,
+                       std::vector<Diagnostic> &diagnostics);
 
 } // namespace tessera::frontend
 #endif // TESSERA_COMPILER_FRONTEND_LEXER_H

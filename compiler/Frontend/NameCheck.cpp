@@ -11,13 +11,94 @@ namespace tessera::frontend {
 using namespace ast;
 
 const std::vector<std::string_view> &builtinNames() {
-  static const std::vector<std::string_view> kNames{
-      "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "pow", "floor", "ceil", "round", "trunc", "abs", "max", "min",
-      "maxnum", "minnum", "sum", "any", "all", "argmax", "argmin", "where", "clamp", "fma", "ceildiv", "zeros", "full", "iota", "reshape",
-      "permute", "broadcast", "dot", "scaled_dot", "sum_type", "stack", "split", "concat", "take", "topk", "sort", "cumsum", "scan", "reduce",
-      "histogram", "uniform", "paged", "inside", "static_assert", "assert", "assume", "print", "bitcast", "lowest", "highest", "atomic_add",
-      "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor", "atomic_exchange", "atomic_cas", "inf", "nan", "log2e", "ln2", "bool",
-      "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2", "int", "fast", "deterministic"};
+  static const std::vector<std::string_view> kNames{"exp",
+                                                    "exp2",
+                                                    "log",
+                                                    "log2",
+                                                    "sqrt",
+                                                    "rsqrt",
+                                                    "sin",
+                                                    "cos",
+                                                    "tanh",
+                                                    "erf",
+                                                    "pow",
+                                                    "floor",
+                                                    "ceil",
+                                                    "round",
+                                                    "trunc",
+                                                    "abs",
+                                                    "max",
+                                                    "min",
+                                                    "maxnum",
+                                                    "minnum",
+                                                    "sum",
+                                                    "any",
+                                                    "all",
+                                                    "argmax",
+                                                    "argmin",
+                                                    "where",
+                                                    "clamp",
+                                                    "fma",
+                                                    "ceildiv",
+                                                    "zeros",
+                                                    "full",
+                                                    "iota",
+                                                    "reshape",
+                                                    "permute",
+                                                    "broadcast",
+                                                    "dot",
+                                                    "scaled_dot",
+                                                    "sum_type",
+                                                    "stack",
+                                                    "split",
+                                                    "concat",
+                                                    "take",
+                                                    "topk",
+                                                    "sort",
+                                                    "cumsum",
+                                                    "scan",
+                                                    "reduce",
+                                                    "histogram",
+                                                    "uniform",
+                                                    "paged",
+                                                    "inside",
+                                                    "static_assert",
+                                                    "assert",
+                                                    "assume",
+                                                    "print",
+                                                    "bitcast",
+                                                    "lowest",
+                                                    "highest",
+                                                    "atomic_add",
+                                                    "atomic_min",
+                                                    "atomic_max",
+                                                    "atomic_and",
+                                                    "atomic_or",
+                                                    "atomic_xor",
+                                                    "atomic_exchange",
+                                                    "atomic_cas",
+                                                    "inf",
+                                                    "nan",
+                                                    "log2e",
+                                                    "ln2",
+                                                    "bool",
+                                                    "i8",
+                                                    "i16",
+                                                    "i32",
+                                                    "i64",
+                                                    "u8",
+                                                    "u16",
+                                                    "u32",
+                                                    "u64",
+                                                    "f16",
+                                                    "bf16",
+                                                    "f32",
+                                                    "f64",
+                                                    "f8e4m3",
+                                                    "f8e5m2",
+                                                    "int",
+                                                    "fast",
+                                                    "deterministic"};
   return kNames;
 }
 
@@ -93,7 +174,8 @@ private:
           best = edits;
           nearest = other;
         }
-    report(range, "T0219", "the name '" + name + "' is not known here", nearest.empty() ? "" : "did you mean '" + nearest + "'?");
+    report(range, "T0219", "the name '" + name + "' is not known here",
+           nearest.empty() ? "" : "did you mean '" + nearest + "'?");
   }
 
   struct Scope {
@@ -165,13 +247,17 @@ private:
   void tune(const Tune &tune) {
     const Kernel *kernel = file.findKernel(tune.kernel);
     if (!kernel)
-      return report(tune.kernelRange, "T0102", "there is no kernel '" + tune.kernel + "' to tune", "tune a kernel of this file");
-    static constexpr std::string_view kSchedule[] = {"stages", "warps", "cluster", "roles", "persistent", "raster", "split"};
+      return report(tune.kernelRange, "T0102", "there is no kernel '" + tune.kernel + "' to tune",
+                    "tune a kernel of this file");
+    static constexpr std::string_view kSchedule[] = {"stages",     "warps",  "cluster", "roles",
+                                                     "persistent", "raster", "split"};
     for (const TuneEntry &entry : tune.entries) {
       bool found = std::find(std::begin(kSchedule), std::end(kSchedule), entry.name.name) != std::end(kSchedule) ||
-                   std::any_of(kernel->staticParams.begin(), kernel->staticParams.end(), [&](const auto &param) { return param.name == entry.name.name; });
+                   std::any_of(kernel->staticParams.begin(), kernel->staticParams.end(),
+                               [&](const auto &param) { return param.name == entry.name.name; });
       if (!found)
-        report(entry.name.range, "T0102", "'" + tune.kernel + "' has no compile-time parameter '" + entry.name.name + "'",
+        report(entry.name.range, "T0102",
+               "'" + tune.kernel + "' has no compile-time parameter '" + entry.name.name + "'",
                "tune a parameter in < >, or one of stages, warps, cluster");
     }
   }
@@ -229,12 +315,16 @@ private:
     case Stmt::Kind::Return:
       expression(statement.as<ReturnStmt>().value.get());
       if (loops)
-        report(statement.range, "T0103", "'return' stands inside a loop", "leave the loop by its condition, then return");
+        report(statement.range, "T0103", "'return' stands inside a loop",
+               "leave the loop by its condition, then return");
       return;
     case Stmt::Kind::Break:
     case Stmt::Kind::Continue:
       if (!loops)
-        report(statement.range, "T0103", std::string("'") + (statement.kind == Stmt::Kind::Break ? "break" : "continue") + "' stands outside a loop", "remove it");
+        report(statement.range, "T0103",
+               std::string("'") + (statement.kind == Stmt::Kind::Break ? "break" : "continue") +
+                   "' stands outside a loop",
+               "remove it");
       return;
     case Stmt::Kind::Temp: {
       const auto &temp = statement.as<TempStmt>();
@@ -277,7 +367,8 @@ private:
       expression(call.callee.get());
       for (const Argument &argument : call.arguments) {
         // Options take words of their own: order = acq_rel, precision = tf32.
-        bool isOption = argument.name == "order" || argument.name == "precision" || argument.name == "overflow" || argument.name == "rounding";
+        bool isOption = argument.name == "order" || argument.name == "precision" || argument.name == "overflow" ||
+                        argument.name == "rounding";
         if (!isOption)
           expression(argument.value.get());
       }

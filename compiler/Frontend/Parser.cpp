@@ -10,7 +10,8 @@
 namespace tessera::ast {
 
 const char *spelling(BinaryOp op) {
-  static constexpr const char *kSpelling[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "|", "^", "&", "<<", ">>", "+", "-", "*", "/", "%", "@"};
+  static constexpr const char *kSpelling[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "|", "^",
+                                              "&",  "<<",  ">>", "+",  "-", "*",  "/", "%",  "@"};
   return kSpelling[int(op)];
 }
 const char *spelling(UnaryOp op) { return op == UnaryOp::Negate ? "-" : op == UnaryOp::BitNot ? "~" : "not"; }
@@ -31,11 +32,13 @@ struct OperatorInfo {
 /// Python's table; a higher level binds tighter.  `not` stands between `and` and comparisons, unary `-` and `~` above `*`.
 constexpr int kNotLevel = 3, kComparisonLevel = 4, kBitOrLevel = 5;
 constexpr OperatorInfo kOperators[] = {
-    {"or", BinaryOp::Or, 1},          {"and", BinaryOp::And, 2},      {"==", BinaryOp::Equal, 4}, {"!=", BinaryOp::NotEqual, 4},
-    {"<", BinaryOp::Less, 4},         {"<=", BinaryOp::LessEqual, 4}, {">", BinaryOp::Greater, 4}, {">=", BinaryOp::GreaterEqual, 4},
-    {"|", BinaryOp::BitOr, 5},        {"^", BinaryOp::BitXor, 6},     {"&", BinaryOp::BitAnd, 7}, {"<<", BinaryOp::ShiftLeft, 8},
-    {">>", BinaryOp::ShiftRight, 8},  {"+", BinaryOp::Add, 9},        {"-", BinaryOp::Sub, 9},    {"*", BinaryOp::Mul, 10},
-    {"/", BinaryOp::Div, 10},         {"%", BinaryOp::Rem, 10},       {"@", BinaryOp::MatMul, 10}};
+    {"or", BinaryOp::Or, 1},         {"and", BinaryOp::And, 2},         {"==", BinaryOp::Equal, 4},
+    {"!=", BinaryOp::NotEqual, 4},   {"<", BinaryOp::Less, 4},          {"<=", BinaryOp::LessEqual, 4},
+    {">", BinaryOp::Greater, 4},     {">=", BinaryOp::GreaterEqual, 4}, {"|", BinaryOp::BitOr, 5},
+    {"^", BinaryOp::BitXor, 6},      {"&", BinaryOp::BitAnd, 7},        {"<<", BinaryOp::ShiftLeft, 8},
+    {">>", BinaryOp::ShiftRight, 8}, {"+", BinaryOp::Add, 9},           {"-", BinaryOp::Sub, 9},
+    {"*", BinaryOp::Mul, 10},        {"/", BinaryOp::Div, 10},          {"%", BinaryOp::Rem, 10},
+    {"@", BinaryOp::MatMul, 10}};
 
 class Parser : TokenCursor {
 public:
@@ -66,7 +69,8 @@ private:
     if (is("import")) {
       SourceRange start = take().range;
       if (peek().kind != Token::Kind::String)
-        return fail("expected the path of a file in quotes after 'import', found " + describe(peek()), "write import \"path.tile\"");
+        return fail("expected the path of a file in quotes after 'import', found " + describe(peek()),
+                    "write import \"path.tile\"");
       std::string path = take().text;
       file.imports.push_back({path, from(start)});
       return endOfStatement();
@@ -80,7 +84,8 @@ private:
       file.constants.push_back({binder.name, from(start), std::move(value)});
       return endOfStatement();
     }
-    fail("expected 'kernel', 'fn', 'op', 'tune', 'import' or 'let', found " + describe(peek()), "statements stand inside a kernel or a function");
+    fail("expected 'kernel', 'fn', 'op', 'tune', 'import' or 'let', found " + describe(peek()),
+         "statements stand inside a kernel or a function");
   }
 
   void kernel() {
@@ -104,7 +109,8 @@ private:
     kernel.body = block();
     kernel.range = from(start);
     if (const Kernel *other = file.findKernel(kernel.name)) {
-      failAt(kernel.nameRange, std::string("expected a name of its own, found a second '") + kernel.name + "'", "rename one of the two", "T0101");
+      failAt(kernel.nameRange, std::string("expected a name of its own, found a second '") + kernel.name + "'",
+             "rename one of the two", "T0101");
       diagnostics.back().notes.push_back({{fileName, other->nameRange.line, other->nameRange.column}, "the first one"});
       panicking = false;
       return;
@@ -127,7 +133,8 @@ private:
       if (accept("="))
         param.defaultValue = binary(kBitOrLevel); // `>` would close the list
       if (!param.type && !param.defaultValue) {
-        fail("expected '= default' or ': int' after the compile-time parameter '" + param.name + "', found " + describe(peek()));
+        fail("expected '= default' or ': int' after the compile-time parameter '" + param.name + "', found " +
+             describe(peek()));
         return false;
       }
       kernel.staticParams.push_back(std::move(param));
@@ -194,7 +201,8 @@ private:
         return false;
       if (param.isTensor != (param.mode != Mode::Scalar)) {
         failAt(param.range,
-               param.isTensor ? "expected a mode before the type of tensor '" + param.name + "'" : "expected extents in [ ] after the type of tensor '" + param.name + "'",
+               param.isTensor ? "expected a mode before the type of tensor '" + param.name + "'"
+                              : "expected extents in [ ] after the type of tensor '" + param.name + "'",
                param.isTensor ? "write in, out, inout or accum" : "write f32[] for a tensor of rank 0");
         return false;
       }
@@ -245,7 +253,8 @@ private:
         if (!loopRange(range))
           return false;
         if (range.reverse) {
-          failAt(range.name.range, "expected a range, found 'reverse' in a grid", "the order of programs is unspecified");
+          failAt(range.name.range, "expected a range, found 'reverse' in a grid",
+                 "the order of programs is unspecified");
           return false;
         }
         kernel.grid.push_back({range.name, std::move(range.low), std::move(range.high), std::move(range.step)});
@@ -291,7 +300,8 @@ private:
       return;
     function.range = from(start);
     if (const Function *other = file.findFunction(function.name)) {
-      failAt(function.nameRange, "expected a name of its own, found a second '" + function.name + "'", "rename one of the two", "T0101");
+      failAt(function.nameRange, "expected a name of its own, found a second '" + function.name + "'",
+             "rename one of the two", "T0101");
       diagnostics.back().notes.push_back({{fileName, other->nameRange.line, other->nameRange.column}, "the first one"});
       panicking = false;
       return;
@@ -397,7 +407,8 @@ private:
         result.statements.push_back(std::move(statement));
     }
     if (!is("}"))
-      fail("expected '}' at the end of the block that opens in line " + std::to_string(start.line) + ", found " + describe(peek()));
+      fail("expected '}' at the end of the block that opens in line " + std::to_string(start.line) + ", found " +
+           describe(peek()));
     else
       take();
     result.range = from(start);
@@ -407,7 +418,8 @@ private:
   void endOfStatement() {
     if (panicking || atEnd() || is("}") || is(";") || peek().newlineBefore)
       return;
-    fail("expected the end of the statement, found " + describe(peek()), "put the next statement on a line of its own", "T0008");
+    fail("expected the end of the statement, found " + describe(peek()), "put the next statement on a line of its own",
+         "T0008");
   }
 
   StmtPtr statement() {
@@ -445,8 +457,9 @@ private:
     if (panicking)
       return std::make_unique<ErrorStmt>(start);
     static constexpr std::pair<std::string_view, BinaryOp> kCompound[] = {
-        {"+=", BinaryOp::Add}, {"-=", BinaryOp::Sub}, {"*=", BinaryOp::Mul}, {"/=", BinaryOp::Div}, {"%=", BinaryOp::Rem}, {"@=", BinaryOp::MatMul},
-        {"|=", BinaryOp::BitOr}, {"&=", BinaryOp::BitAnd}, {"^=", BinaryOp::BitXor}, {"<<=", BinaryOp::ShiftLeft}, {">>=", BinaryOp::ShiftRight}};
+        {"+=", BinaryOp::Add},    {"-=", BinaryOp::Sub},        {"*=", BinaryOp::Mul},        {"/=", BinaryOp::Div},
+        {"%=", BinaryOp::Rem},    {"@=", BinaryOp::MatMul},     {"|=", BinaryOp::BitOr},      {"&=", BinaryOp::BitAnd},
+        {"^=", BinaryOp::BitXor}, {"<<=", BinaryOp::ShiftLeft}, {">>=", BinaryOp::ShiftRight}};
     std::optional<BinaryOp> op;
     for (auto &[text, compound] : kCompound)
       if (is(text))
@@ -588,7 +601,8 @@ private:
       if (!info || info->level < level)
         return left;
       // After `not` only `and` and `or` may follow at this level.
-      if (left->kind == Expr::Kind::Unary && !left->parenthesized && left->as<UnaryExpr>().op == UnaryOp::Not && info->level > 2)
+      if (left->kind == Expr::Kind::Unary && !left->parenthesized && left->as<UnaryExpr>().op == UnaryOp::Not &&
+          info->level > 2)
         return left;
       if (info->level == kComparisonLevel && compared++) {
         fail("expected one comparison, found a second", "comparisons do not chain; write a < b and b < c", "T0006");

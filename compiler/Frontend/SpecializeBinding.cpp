@@ -87,12 +87,18 @@ std::optional<Value> Specializer::bindingFromFacts(const ast::StaticParam &param
 
 static const char *kindOf(const Value &value) {
   switch (value.kind) {
-  case Value::Kind::Integer: return "an integer";
-  case Value::Kind::Real: return "a float";
-  case Value::Kind::Boolean: return "a bool";
-  case Value::Kind::Type: return "a type";
-  case Value::Kind::Function: return "a function";
-  default: return "no compile-time value";
+  case Value::Kind::Integer:
+    return "an integer";
+  case Value::Kind::Real:
+    return "a float";
+  case Value::Kind::Boolean:
+    return "a bool";
+  case Value::Kind::Type:
+    return "a type";
+  case Value::Kind::Function:
+    return "a function";
+  default:
+    return "no compile-time value";
   }
 }
 

@@ -30,22 +30,38 @@ bool Specializer::spend(At place) {
 static Operator operatorOf(ast::BinaryOp op) {
   using B = ast::BinaryOp;
   switch (op) {
-  case B::Equal: return Operator::Eq;
-  case B::NotEqual: return Operator::Ne;
-  case B::Less: return Operator::Lt;
-  case B::LessEqual: return Operator::Le;
-  case B::Greater: return Operator::Gt;
-  case B::GreaterEqual: return Operator::Ge;
-  case B::BitOr: return Operator::BitOr;
-  case B::BitXor: return Operator::BitXor;
-  case B::BitAnd: return Operator::BitAnd;
-  case B::ShiftLeft: return Operator::Shl;
-  case B::ShiftRight: return Operator::Shr;
-  case B::Sub: return Operator::Sub;
-  case B::Mul: return Operator::Mul;
-  case B::Div: return Operator::Div;
-  case B::Rem: return Operator::Rem;
-  default: return Operator::Add;
+  case B::Equal:
+    return Operator::Eq;
+  case B::NotEqual:
+    return Operator::Ne;
+  case B::Less:
+    return Operator::Lt;
+  case B::LessEqual:
+    return Operator::Le;
+  case B::Greater:
+    return Operator::Gt;
+  case B::GreaterEqual:
+    return Operator::Ge;
+  case B::BitOr:
+    return Operator::BitOr;
+  case B::BitXor:
+    return Operator::BitXor;
+  case B::BitAnd:
+    return Operator::BitAnd;
+  case B::ShiftLeft:
+    return Operator::Shl;
+  case B::ShiftRight:
+    return Operator::Shr;
+  case B::Sub:
+    return Operator::Sub;
+  case B::Mul:
+    return Operator::Mul;
+  case B::Div:
+    return Operator::Div;
+  case B::Rem:
+    return Operator::Rem;
+  default:
+    return Operator::Add;
   }
 }
 
@@ -55,23 +71,33 @@ Value Specializer::eval(const ast::Expr &expr) {
   if (!spend(place))
     return Value::poison();
   switch (expr.kind) {
-  case K::Error: ++errors; return Value::poison(); // the parser has said why
+  case K::Error:
+    ++errors;
+    return Value::poison(); // the parser has said why
   case K::Integer: {
     uint64_t value = expr.as<ast::IntegerExpr>().value;
     if (value > uint64_t(INT64_MAX))
       return error(place, "T0207", fmt::format("the integer {} is outside 64 bits", value), "");
     return Value::of(int64_t(value));
   }
-  case K::Float: return Value::of(expr.as<ast::FloatExpr>().value);
-  case K::Bool: return Value::of(expr.as<ast::BoolExpr>().value);
+  case K::Float:
+    return Value::of(expr.as<ast::FloatExpr>().value);
+  case K::Bool:
+    return Value::of(expr.as<ast::BoolExpr>().value);
   case K::String:
     return error(place, "T0212", "a string is not a value", "strings are the messages of assert and static_assert");
-  case K::None: return Value::none();
-  case K::Name: return evalName(expr.as<ast::NameExpr>());
-  case K::Unary: return evalUnary(expr.as<ast::UnaryExpr>());
-  case K::Binary: return evalBinary(expr.as<ast::BinaryExpr>());
-  case K::Call: return evalCall(expr.as<ast::CallExpr>());
-  case K::Index: return evalIndex(expr.as<ast::IndexExpr>());
+  case K::None:
+    return Value::none();
+  case K::Name:
+    return evalName(expr.as<ast::NameExpr>());
+  case K::Unary:
+    return evalUnary(expr.as<ast::UnaryExpr>());
+  case K::Binary:
+    return evalBinary(expr.as<ast::BinaryExpr>());
+  case K::Call:
+    return evalCall(expr.as<ast::CallExpr>());
+  case K::Index:
+    return evalIndex(expr.as<ast::IndexExpr>());
   case K::Member: {
     const auto &member = expr.as<ast::MemberExpr>();
     Value base = eval(*member.base);
@@ -92,7 +118,8 @@ Value Specializer::eval(const ast::Expr &expr) {
       return Value::poison();
     return Value::of(std::move(elements));
   }
-  case K::If: return evalIf(expr.as<ast::IfExpr>());
+  case K::If:
+    return evalIf(expr.as<ast::IfExpr>());
   case K::Block: {
     environment.push();
     Value value = Value::nothing();
@@ -100,7 +127,8 @@ Value Specializer::eval(const ast::Expr &expr) {
     environment.pop();
     return value;
   }
-  case K::Closure: return evalClosure(expr.as<ast::ClosureExpr>());
+  case K::Closure:
+    return evalClosure(expr.as<ast::ClosureExpr>());
   }
   return Value::poison();
 }
@@ -155,9 +183,12 @@ Value Specializer::evalUnary(const ast::UnaryExpr &unary) {
   if (operand.isPoison())
     return operand;
   switch (unary.op) {
-  case ast::UnaryOp::Negate: return negate(operand, place);
-  case ast::UnaryOp::BitNot: return complement(operand, place);
-  case ast::UnaryOp::Not: return logicalNot(operand, place);
+  case ast::UnaryOp::Negate:
+    return negate(operand, place);
+  case ast::UnaryOp::BitNot:
+    return complement(operand, place);
+  case ast::UnaryOp::Not:
+    return logicalNot(operand, place);
   }
   return Value::poison();
 }
@@ -176,7 +207,8 @@ Value Specializer::evalBinary(const ast::BinaryExpr &binary) {
   At place = at(binary.opRange);
   switch (binary.op) {
   case ast::BinaryOp::And:
-  case ast::BinaryOp::Or: return evalLogical(binary);
+  case ast::BinaryOp::Or:
+    return evalLogical(binary);
   case ast::BinaryOp::Add:
   case ast::BinaryOp::Sub:
     return evalSum(binary.op == ast::BinaryOp::Sub, {binary.left.get(), {}}, {binary.right.get(), {}}, place);
@@ -184,7 +216,8 @@ Value Specializer::evalBinary(const ast::BinaryExpr &binary) {
     Value left = eval(*binary.left), right = eval(*binary.right);
     return dot(left, right, nullptr, tile::Precision::Exact, place);
   }
-  default: break;
+  default:
+    break;
   }
   Value left = eval(*binary.left), right = eval(*binary.right);
   return Emitter::binary(operatorOf(binary.op), std::move(left), std::move(right), place);
@@ -364,9 +397,15 @@ Value Specializer::evalIndices(const ast::IndexExpr &index, std::vector<Index> &
       result.high = eval(*entry.second);
       good &= !result.value.isPoison() && !result.high.isPoison();
       break;
-    case ast::IndexEntry::Kind::Whole: result.kind = Index::Kind::Whole; break;
-    case ast::IndexEntry::Kind::Rest: result.kind = Index::Kind::All; break;
-    case ast::IndexEntry::Kind::NewAxis: result.kind = Index::Kind::NewAxis; break;
+    case ast::IndexEntry::Kind::Whole:
+      result.kind = Index::Kind::Whole;
+      break;
+    case ast::IndexEntry::Kind::Rest:
+      result.kind = Index::Kind::All;
+      break;
+    case ast::IndexEntry::Kind::NewAxis:
+      result.kind = Index::Kind::NewAxis;
+      break;
     }
     indices.push_back(std::move(result));
   }

@@ -16,21 +16,30 @@ namespace tessera::frontend {
 
 static const char *modeName(ast::Mode mode) {
   switch (mode) {
-  case ast::Mode::Scalar: return "scalar";
-  case ast::Mode::In: return "in";
-  case ast::Mode::Out: return "out";
-  case ast::Mode::InOut: return "inout";
-  case ast::Mode::Accum: return "accum";
+  case ast::Mode::Scalar:
+    return "scalar";
+  case ast::Mode::In:
+    return "in";
+  case ast::Mode::Out:
+    return "out";
+  case ast::Mode::InOut:
+    return "inout";
+  case ast::Mode::Accum:
+    return "accum";
   }
   return "";
 }
 
 static ParamMode paramMode(ast::Mode mode) {
   switch (mode) {
-  case ast::Mode::Out: return ParamMode::Out;
-  case ast::Mode::InOut: return ParamMode::InOut;
-  case ast::Mode::Accum: return ParamMode::Accum;
-  default: return ParamMode::In;
+  case ast::Mode::Out:
+    return ParamMode::Out;
+  case ast::Mode::InOut:
+    return ParamMode::InOut;
+  case ast::Mode::Accum:
+    return ParamMode::Accum;
+  default:
+    return ParamMode::In;
   }
 }
 

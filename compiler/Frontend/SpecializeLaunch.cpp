@@ -46,7 +46,9 @@ std::optional<LaunchValue> Specializer::launch(const ast::Expr &expr) {
   using K = ast::Expr::Kind;
   At place = at(expr.range);
   switch (expr.kind) {
-  case K::Error: ++errors; return std::nullopt;
+  case K::Error:
+    ++errors;
+    return std::nullopt;
   case K::Integer:
   case K::Float:
   case K::Bool:
@@ -54,9 +56,12 @@ std::optional<LaunchValue> Specializer::launch(const ast::Expr &expr) {
     Value value = eval(expr);
     return value.isPoison() ? std::nullopt : std::optional(constantValue(std::move(value)));
   }
-  case K::Name: return launchName(expr.as<ast::NameExpr>());
-  case K::Binary: return launchBinary(expr.as<ast::BinaryExpr>());
-  case K::Call: return launchCall(expr.as<ast::CallExpr>());
+  case K::Name:
+    return launchName(expr.as<ast::NameExpr>());
+  case K::Binary:
+    return launchBinary(expr.as<ast::BinaryExpr>());
+  case K::Call:
+    return launchCall(expr.as<ast::CallExpr>());
   case K::Unary: {
     const auto &unary = expr.as<ast::UnaryExpr>();
     std::optional<LaunchValue> operand = launch(*unary.operand);
@@ -76,7 +81,8 @@ std::optional<LaunchValue> Specializer::launch(const ast::Expr &expr) {
     operand->expression = Expr::node(isNot ? "not" : "neg", {operand->expression});
     return operand;
   }
-  default: break;
+  default:
+    break;
   }
   if (!failed())
     error(place, "T0412", "the launcher cannot evaluate this expression", kAllowed);

@@ -42,20 +42,29 @@ struct Scan {
     using K = ast::Stmt::Kind;
     switch (s.kind) {
     case K::Let:
-    case K::Var: optional(s.as<ast::LetStmt>().value); break;
+    case K::Var:
+      optional(s.as<ast::LetStmt>().value);
+      break;
     case K::Assign:
       for (const ast::ExprPtr &target : s.as<ast::AssignStmt>().targets)
         name(*target);
       optional(s.as<ast::AssignStmt>().value);
       break;
-    case K::Expression: optional(s.as<ast::ExprStmt>().value); break;
-    case K::For: block(s.as<ast::ForStmt>().body); break;
-    case K::While: block(s.as<ast::WhileStmt>().body); break;
+    case K::Expression:
+      optional(s.as<ast::ExprStmt>().value);
+      break;
+    case K::For:
+      block(s.as<ast::ForStmt>().body);
+      break;
+    case K::While:
+      block(s.as<ast::WhileStmt>().body);
+      break;
     case K::Return:
       hasReturn = true;
       assigned.push_back(kAlive);
       break;
-    default: break;
+    default:
+      break;
     }
   }
   void expression(const ast::Expr &e) {
@@ -68,8 +77,12 @@ struct Scan {
         block(*branch.elseBlock);
       break;
     }
-    case K::Block: block(e.as<ast::BlockExpr>().block); break;
-    case K::Unary: optional(e.as<ast::UnaryExpr>().operand); break;
+    case K::Block:
+      block(e.as<ast::BlockExpr>().block);
+      break;
+    case K::Unary:
+      optional(e.as<ast::UnaryExpr>().operand);
+      break;
     case K::Binary:
       optional(e.as<ast::BinaryExpr>().left);
       optional(e.as<ast::BinaryExpr>().right);
@@ -82,7 +95,8 @@ struct Scan {
       for (const ast::ExprPtr &element : e.as<ast::TupleExpr>().elements)
         optional(element);
       break;
-    default: break;
+    default:
+      break;
     }
   }
 };
@@ -275,11 +289,19 @@ mlir::Value Specializer::condition(const ast::Expr &expr, std::optional<bool> &c
 Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
   using K = ast::Stmt::Kind;
   switch (statement.kind) {
-  case K::Error: error(at(statement.range), "T0219", "the statement has errors", ""); return Flow::Next;
+  case K::Error:
+    error(at(statement.range), "T0219", "the statement has errors", "");
+    return Flow::Next;
   case K::Let:
-  case K::Var: runLet(statement.as<ast::LetStmt>()); return Flow::Next;
-  case K::Assign: runAssign(statement.as<ast::AssignStmt>()); return Flow::Next;
-  case K::Expression: runExpression(statement.as<ast::ExprStmt>()); return Flow::Next;
+  case K::Var:
+    runLet(statement.as<ast::LetStmt>());
+    return Flow::Next;
+  case K::Assign:
+    runAssign(statement.as<ast::AssignStmt>());
+    return Flow::Next;
+  case K::Expression:
+    runExpression(statement.as<ast::ExprStmt>());
+    return Flow::Next;
   case K::For: {
     const auto &loop = statement.as<ast::ForStmt>();
     if (loop.isStatic)
@@ -288,8 +310,11 @@ Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
       runFor(loop, 0);
     return Flow::Next;
   }
-  case K::While: runWhile(statement.as<ast::WhileStmt>()); return Flow::Next;
-  case K::Return: return runReturn(statement.as<ast::ReturnStmt>());
+  case K::While:
+    runWhile(statement.as<ast::WhileStmt>());
+    return Flow::Next;
+  case K::Return:
+    return runReturn(statement.as<ast::ReturnStmt>());
   case K::Break:
   case K::Continue:
     error(at(statement.range), "T0225",

@@ -31,7 +31,9 @@ protected:
     return (token.kind == Token::Kind::Punctuation || token.kind == Token::Kind::Keyword) && token.text == text;
   }
   /// A name that means something only here.
-  bool isWord(std::string_view text, size_t ahead = 0) const { return peek(ahead).kind == Token::Kind::Name && peek(ahead).text == text; }
+  bool isWord(std::string_view text, size_t ahead = 0) const {
+    return peek(ahead).kind == Token::Kind::Name && peek(ahead).text == text;
+  }
   const Token &take() {
     const Token &token = peek();
     if (position + 1 < tokens.size())
@@ -97,7 +99,9 @@ protected:
   }
 
   //===--- Errors ---===//
-  void fail(std::string message, std::string remedy = "", const char *code = "T0004") { failAt(peek().range, std::move(message), std::move(remedy), code); }
+  void fail(std::string message, std::string remedy = "", const char *code = "T0004") {
+    failAt(peek().range, std::move(message), std::move(remedy), code);
+  }
   void failAt(SourceRange range, std::string message, std::string remedy = "", const char *code = "T0004") {
     if (panicking)
       return;
@@ -115,8 +119,8 @@ protected:
   bool startsDeclaration() const {
     if (!peek().newlineBefore && position != 0)
       return false;
-    return is("kernel") || (is("fn") && peek(1).kind == Token::Kind::Name) || is("import") || (isWord("op") && peek(1).kind == Token::Kind::Name) ||
-           (isWord("tune") && peek(1).kind == Token::Kind::Name);
+    return is("kernel") || (is("fn") && peek(1).kind == Token::Kind::Name) || is("import") ||
+           (isWord("op") && peek(1).kind == Token::Kind::Name) || (isWord("tune") && peek(1).kind == Token::Kind::Name);
   }
   void skipToDeclaration(size_t before) {
     panicking = false;
@@ -155,7 +159,8 @@ protected:
     bool good;
     explicit Nesting(TokenCursor &p) : parser(p), good(++p.nesting <= kMostNesting) {
       if (!good)
-        p.fail("expected at most " + std::to_string(kMostNesting) + " levels of nesting", "name parts of the expression with 'let'", "T0005");
+        p.fail("expected at most " + std::to_string(kMostNesting) + " levels of nesting",
+               "name parts of the expression with 'let'", "T0005");
     }
     ~Nesting() { --parser.nesting; }
   };
@@ -174,7 +179,8 @@ protected:
       return true;
     }
     bool reserved = token.kind == Token::Kind::Keyword;
-    fail(std::string("expected ") + what + ", found " + describe(token), reserved ? "'" + token.text + "' is reserved; choose another name" : "");
+    fail(std::string("expected ") + what + ", found " + describe(token),
+         reserved ? "'" + token.text + "' is reserved; choose another name" : "");
     return false;
   }
 

@@ -11,13 +11,20 @@ namespace tessera::frontend {
 
 mlir::Type elementType(mlir::MLIRContext *context, DType type) {
   switch (type) {
-  case DType::F16: return mlir::Float16Type::get(context);
-  case DType::BF16: return mlir::BFloat16Type::get(context);
-  case DType::F32: return mlir::Float32Type::get(context);
-  case DType::F64: return mlir::Float64Type::get(context);
-  case DType::F8E4M3: return mlir::Float8E4M3FNType::get(context);
-  case DType::F8E5M2: return mlir::Float8E5M2Type::get(context);
-  default: return mlir::IntegerType::get(context, bitsOf(type));
+  case DType::F16:
+    return mlir::Float16Type::get(context);
+  case DType::BF16:
+    return mlir::BFloat16Type::get(context);
+  case DType::F32:
+    return mlir::Float32Type::get(context);
+  case DType::F64:
+    return mlir::Float64Type::get(context);
+  case DType::F8E4M3:
+    return mlir::Float8E4M3FNType::get(context);
+  case DType::F8E5M2:
+    return mlir::Float8E5M2Type::get(context);
+  default:
+    return mlir::IntegerType::get(context, bitsOf(type));
   }
 }
 
@@ -30,15 +37,19 @@ DType sumType(DType type) {
   switch (type) {
   case DType::F64:
   case DType::I64:
-  case DType::U64: return type;
+  case DType::U64:
+    return type;
   case DType::U8:
   case DType::U16:
-  case DType::U32: return DType::U32;
+  case DType::U32:
+    return DType::U32;
   case DType::Bool:
   case DType::I8:
   case DType::I16:
-  case DType::I32: return DType::I32;
-  default: return DType::F32;
+  case DType::I32:
+    return DType::I32;
+  default:
+    return DType::F32;
   }
 }
 

@@ -1,8 +1,8 @@
 //===- Pipeline.cpp - the order of all passes, and why --------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 
 #include "compiler/Pipeline/Pipeline.h"
-#include "compiler/Conversion/TileGPUToNVVM/Passes.h"
 #include "compiler/Codegen/Passes.h"
+#include "compiler/Conversion/TileGPUToNVVM/Passes.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
 #include "compiler/Numerics/Passes.h"
 #include "compiler/Target/Target.h"
@@ -30,8 +30,8 @@ namespace tessera {
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<tile::TileDialect, tile_gpu::TileGPUDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
-                  tensor::TensorDialect, cf::ControlFlowDialect, func::FuncDialect, memref::MemRefDialect, ub::UBDialect,
-                  vector::VectorDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+                  tensor::TensorDialect, cf::ControlFlowDialect, func::FuncDialect, memref::MemRefDialect,
+                  ub::UBDialect, vector::VectorDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertFuncToLLVMInterface(registry);

@@ -65,13 +65,13 @@ constexpr TargetInfo host() {
 }
 
 constexpr TargetInfo kTargets[] = {
-    sized(gpu("sm_80", "+ptx70", 70, 80), 164, 64, 32, 108),                           // A100
-    sized(gpu("sm_86", "+ptx71", 71, 86), 100, 48, 16, 84),                            // A40, RTX A6000
-    withFp8(sized(gpu("sm_89", "+ptx84", 84, 89), 100, 48, 24, 142)),                  // L40S
-    withWgmma(withHopper(sized(gpu("sm_90a", "+ptx84", 84, 90), 228, 64, 32, 132))),   // H100, H200 SXM
+    sized(gpu("sm_80", "+ptx70", 70, 80), 164, 64, 32, 108),                             // A100
+    sized(gpu("sm_86", "+ptx71", 71, 86), 100, 48, 16, 84),                              // A40, RTX A6000
+    withFp8(sized(gpu("sm_89", "+ptx84", 84, 89), 100, 48, 24, 142)),                    // L40S
+    withWgmma(withHopper(sized(gpu("sm_90a", "+ptx84", 84, 90), 228, 64, 32, 132))),     // H100, H200 SXM
     withTcgen05(withHopper(sized(gpu("sm_100a", "+ptx86", 86, 100), 228, 64, 32, 148))), // B200
     withTcgen05(withHopper(sized(gpu("sm_103a", "+ptx88", 88, 103), 228, 64, 32, 148))), // B300
-    withHopper(sized(gpu("sm_120a", "+ptx87", 87, 120), 100, 48, 24, 188)),            // RTX PRO 6000 Blackwell
+    withHopper(sized(gpu("sm_120a", "+ptx87", 87, 120), 100, 48, 24, 188)),              // RTX PRO 6000 Blackwell
     host(),
 };
 

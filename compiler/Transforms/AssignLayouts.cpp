@@ -246,7 +246,8 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
             return;
           const Dist *result = layoutFor(broadcast.getResult());
           if (result && !layoutFor(broadcast.getSource()))
-            changed |= decide(broadcast.getSource(), broadcastSource(Dist(*result), type, tileType(broadcast.getResult())));
+            changed |=
+                decide(broadcast.getSource(), broadcastSource(Dist(*result), type, tileType(broadcast.getResult())));
         } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
           SmallVector<OpOperand *> indices;
           ArrayRef<int64_t> widths;
@@ -379,9 +380,9 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
               builder, loc, expand.getSource(), sliceLayout(layoutOf(expand.getResult().getType()), expand.getAxis())));
       } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
         if (RankedTensorType type = tileType(broadcast.getSource()))
-          broadcast.getSourceMutable().assign(
-              convert(builder, loc, broadcast.getSource(),
-                      broadcastSource(layoutOf(broadcast.getResult().getType()), type, tileType(broadcast.getResult()))));
+          broadcast.getSourceMutable().assign(convert(
+              builder, loc, broadcast.getSource(),
+              broadcastSource(layoutOf(broadcast.getResult().getType()), type, tileType(broadcast.getResult()))));
       } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
         SmallVector<OpOperand *> indices;
         ArrayRef<int64_t> widths;

@@ -21,7 +21,8 @@ namespace {
 struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<LowerConversions> {
   void runOnOperation() override {
     getOperation().walk([&](ConvertLayoutOp convert) {
-      Conversion conversion = conversionBetween(layoutOf(convert.getSource().getType()), layoutOf(convert.getResult().getType()));
+      Conversion conversion =
+          conversionBetween(layoutOf(convert.getSource().getType()), layoutOf(convert.getResult().getType()));
       if (conversion.movement == Movement::Shared)
         throughShared(convert);
     });
@@ -37,15 +38,17 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
   static void addScratch(tile::AtomicOp atomic) {
     OpBuilder builder(atomic);
     Value buffer = scratch(builder, atomic.getLoc(), {1, 1}, atomic.getResult().getType());
-    auto lowered = AtomicOp::create(builder, atomic.getLoc(), atomic.getResult().getType(), atomic.getKind(), atomic.getValue(), atomic.getCompare(),
-                                    atomic.getView(), atomic.getIndices(), atomic.getWidths(), atomic.getSteps(), atomic.getOrder(), buffer);
+    auto lowered = AtomicOp::create(builder, atomic.getLoc(), atomic.getResult().getType(), atomic.getKind(),
+                                    atomic.getValue(), atomic.getCompare(), atomic.getView(), atomic.getIndices(),
+                                    atomic.getWidths(), atomic.getSteps(), atomic.getOrder(), buffer);
     atomic.getResult().replaceAllUsesWith(lowered.getResult());
     atomic.erase();
   }
 
   static Value scratch(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element) {
     SharedAttr layout = plainShared(builder.getContext(), shape, elementBytes(element));
-    return AllocOp::create(builder, loc, BufferType::get(builder.getContext(), shape, element, layout, 1), IntegerAttr());
+    return AllocOp::create(builder, loc, BufferType::get(builder.getContext(), shape, element, layout, 1),
+                           IntegerAttr());
   }
 
   static void throughShared(ConvertLayoutOp convert) {
@@ -75,13 +78,15 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
   static void reshapeThroughShared(tile::ReshapeOp reshape) {
     OpBuilder builder(reshape);
     MLIRContext *context = builder.getContext();
-    auto from = cast<RankedTensorType>(reshape.getSource().getType()), to = cast<RankedTensorType>(reshape.getResult().getType());
+    auto from = cast<RankedTensorType>(reshape.getSource().getType()),
+         to = cast<RankedTensorType>(reshape.getResult().getType());
     auto dense = [&](RankedTensorType type) {
       SmallVector<int64_t> order;
       for (int64_t d = 0; d < type.getRank(); ++d)
         order.push_back(d);
       int64_t pitch = type.getShape().back() * elementBytes(type.getElementType());
-      return BufferType::get(context, type.getShape(), type.getElementType(), SharedAttr::get(context, order, pitch, 0, 0), 1);
+      return BufferType::get(context, type.getShape(), type.getElementType(),
+                             SharedAttr::get(context, order, pitch, 0, 0), 1);
     };
     Value buffer = AllocOp::create(builder, reshape.getLoc(), dense(from), IntegerAttr());
     WriteOp::create(builder, reshape.getLoc(), reshape.getSource(), buffer, DenseI64ArrayAttr());

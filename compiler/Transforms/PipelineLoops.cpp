@@ -112,7 +112,8 @@ struct PipelineLoops final : public tessera::impl::PipelineLoopsPassBase<Pipelin
   }
 
   /// Issues the copies of the iteration with induction value `at` into stage `slot`, if `condition`.
-  static void issue(OpBuilder &builder, Candidate &candidate, ArrayRef<Value> rings, Value at, Value slot, Value condition) {
+  static void issue(OpBuilder &builder, Candidate &candidate, ArrayRef<Value> rings, Value at, Value slot,
+                    Value condition) {
     IRMapping mapping;
     mapping.map(candidate.loop.getInductionVar(), at);
     for (Operation &op : *candidate.loop.getBody())
@@ -186,11 +187,13 @@ struct PipelineLoops final : public tessera::impl::PipelineLoopsPassBase<Pipelin
   }
 
   /// The old body behind the new prologue, with the buffers replaced by the stage that is read, without its copies and waits.
-  static void moveBody(OpBuilder &builder, Candidate &candidate, scf::ForOp newLoop, ArrayRef<Value> rings, Value reading) {
+  static void moveBody(OpBuilder &builder, Candidate &candidate, scf::ForOp newLoop, ArrayRef<Value> rings,
+                       Value reading) {
     scf::ForOp loop = candidate.loop;
     for (auto [copy, ring] : llvm::zip(candidate.copies, rings)) {
       Operation *alloc = copy.getBuffer().getDefiningOp();
-      Value stage = SlotOp::create(builder, copy.getLoc(), cast<BufferType>(ring.getType()).withStages(1), ring, reading);
+      Value stage =
+          SlotOp::create(builder, copy.getLoc(), cast<BufferType>(ring.getType()).withStages(1), ring, reading);
       copy.erase();
       alloc->getResult(0).replaceAllUsesWith(stage);
       alloc->erase();

@@ -119,7 +119,8 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     double best = 0;
     for (int64_t warpsM = 1; warpsM <= numWarps; warpsM *= 2) {
       int64_t warpsN = numWarps / warpsM;
-      double rows = std::max<double>(blockM, double(m) / warpsM), columns = std::max<double>(blockN, double(n) / warpsN);
+      double rows = std::max<double>(blockM, double(m) / warpsM),
+             columns = std::max<double>(blockN, double(n) / warpsN);
       double cost = rows * columns + (rows + columns);
       if (best == 0 || cost < best) {
         best = cost;
@@ -149,8 +150,8 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     if (!(plan.chained && plan.warpsN == 1))
       a = stage(dot.getA(), {paddedM, paddedK}, dot);
     Value b = stage(dot.getB(), {paddedK, paddedN}, dot);
-    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), plan.mma, plan.tf32, dot.getUnsignedA(), dot.getUnsignedB(),
-                                 ArrayRef<int64_t>{plan.warpsM, plan.warpsN});
+    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), plan.mma, plan.tf32,
+                                 dot.getUnsignedA(), dot.getUnsignedB(), ArrayRef<int64_t>{plan.warpsM, plan.warpsN});
     dot.getResult().replaceAllUsesWith(product.getResult());
     dot.erase();
   }
@@ -174,15 +175,16 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     SharedAttr layout = type.getLayout();
     SmallVector<int64_t> order{1 - layout.getOrder()[0], 1 - layout.getOrder()[1]};
     auto swapped = SharedAttr::get(type.getContext(), order, layout.getPitch(), layout.getMask(), layout.getShift());
-    return TransposeOp::create(builder, loc,
-                               BufferType::get(type.getContext(), {type.getShape()[1], type.getShape()[0]},
-                                               type.getElementType(), swapped, 1),
-                               buffer);
+    return TransposeOp::create(
+        builder, loc,
+        BufferType::get(type.getContext(), {type.getShape()[1], type.getShape()[0]}, type.getElementType(), swapped, 1),
+        buffer);
   }
 
   Value allocate(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element, int64_t fastest) {
     SharedAttr layout = sharedLayout(builder.getContext(), shape, elementBytes(element), fastest);
-    return AllocOp::create(builder, loc, BufferType::get(builder.getContext(), shape, element, layout, 1), IntegerAttr());
+    return AllocOp::create(builder, loc, BufferType::get(builder.getContext(), shape, element, layout, 1),
+                           IntegerAttr());
   }
 
   /// The dimension of the slice along which memory is contiguous.
@@ -226,7 +228,8 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     if (it != staged.end() && covers(it->second, shape))
       return it->second;
     OpBuilder builder(load);
-    Value buffer = allocate(builder, load.getLoc(), shape, tileOf(load.getResult()).getElementType(), fastestDimension(load));
+    Value buffer =
+        allocate(builder, load.getLoc(), shape, tileOf(load.getResult()).getElementType(), fastestDimension(load));
     CopyOp::create(builder, load.getLoc(), load.getView(), load.getIndices(), load.getWidths(), load.getSteps(),
                    load.getPad(), Value(), buffer);
     CommitOp::create(builder, load.getLoc());

@@ -47,7 +47,8 @@ public:
     std::vector<LinearLayout::Output> outs;
     for (size_t d = 0; d < shape.size(); ++d)
       outs.push_back({dimName(d), shape[d]});
-    return LinearLayout({{"register", std::move(registers)}, {"lane", std::move(lanes)}, {"warp", std::move(warps)}}, std::move(outs));
+    return LinearLayout({{"register", std::move(registers)}, {"lane", std::move(lanes)}, {"warp", std::move(warps)}},
+                        std::move(outs));
   }
 
   Bases registers, lanes, warps;
@@ -61,8 +62,8 @@ private:
 LinearLayout layout::blocked(const std::vector<int64_t> &shape, const std::vector<int64_t> &sizePerThread,
                              const std::vector<int64_t> &threadsPerWarp, const std::vector<int64_t> &warpsPerCta,
                              const std::vector<int64_t> &order) {
-  assert(shape.size() == sizePerThread.size() && shape.size() == threadsPerWarp.size() && shape.size() == warpsPerCta.size() &&
-         shape.size() == order.size());
+  assert(shape.size() == sizePerThread.size() && shape.size() == threadsPerWarp.size() &&
+         shape.size() == warpsPerCta.size() && shape.size() == order.size());
   Builder builder(shape);
   for (int64_t dim : order)
     builder.walk(builder.registers, dim, sizePerThread[dim]);
@@ -162,10 +163,11 @@ int layout::bankConflicts(const LinearLayout &registers, const LinearLayout &sha
   return extra;
 }
 
-int layout::ldmatrixMatrices(const LinearLayout &registers, const LinearLayout &shared, int elementBytes, bool transposed) {
+int layout::ldmatrixMatrices(const LinearLayout &registers, const LinearLayout &shared, int elementBytes,
+                             bool transposed) {
   std::optional<LinearLayout> conversion = registers.invertAndCompose(shared);
-  if (!conversion || registers.inputBits("lane") != 5 || (elementBytes != 1 && elementBytes != 2 && elementBytes != 4) ||
-      (transposed && elementBytes != 2))
+  if (!conversion || registers.inputBits("lane") != 5 ||
+      (elementBytes != 1 && elementBytes != 2 && elementBytes != 4) || (transposed && elementBytes != 2))
     return 0;
   int packed = elementBytes == 1 ? 2 : elementBytes == 2 ? 1 : 0; // register bits inside 32 bits
   if (conversion->inputBits("register") < packed)

@@ -19,8 +19,9 @@ std::string dimName(int64_t dim);
 
 /// A block of sizePerThread x threadsPerWarp x warpsPerCta elements; order[0] is the fastest dimension.  Every list has the tile's rank and powers of two;
 /// `order` is a permutation; the product of threadsPerWarp is 32 on hardware (not demanded here).
-LinearLayout blocked(const std::vector<int64_t> &shape, const std::vector<int64_t> &sizePerThread, const std::vector<int64_t> &threadsPerWarp,
-                     const std::vector<int64_t> &warpsPerCta, const std::vector<int64_t> &order);
+LinearLayout blocked(const std::vector<int64_t> &shape, const std::vector<int64_t> &sizePerThread,
+                     const std::vector<int64_t> &threadsPerWarp, const std::vector<int64_t> &warpsPerCta,
+                     const std::vector<int64_t> &order);
 
 /// How warps share a product: warpsM x warpsN, N fastest.  Powers of two.
 struct WarpGrid {

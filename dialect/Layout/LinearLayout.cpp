@@ -73,7 +73,8 @@ static std::string invalid(const std::vector<LinearLayout::Input> &ins, const st
     if (outs[i].name.empty())
       return "expected a name for every output";
     if (!isPowerOfTwo(outs[i].size))
-      return "expected a power of two as the size of output '" + outs[i].name + "', found " + std::to_string(outs[i].size);
+      return "expected a power of two as the size of output '" + outs[i].name + "', found " +
+             std::to_string(outs[i].size);
     outBits += log2Of(outs[i].size);
     for (size_t j = 0; j < i; ++j)
       if (outs[j].name == outs[i].name)
@@ -90,18 +91,19 @@ static std::string invalid(const std::vector<LinearLayout::Input> &ins, const st
     inBits += ins[i].bases.size();
     for (const auto &basis : ins[i].bases) {
       if (basis.size() != outs.size())
-        return "expected " + std::to_string(outs.size()) + " coordinates in each basis of '" + ins[i].name + "', found " +
-               std::to_string(basis.size());
+        return "expected " + std::to_string(outs.size()) + " coordinates in each basis of '" + ins[i].name +
+               "', found " + std::to_string(basis.size());
       for (size_t d = 0; d < basis.size(); ++d)
         if (basis[d] < 0 || basis[d] >= outs[d].size)
-          return "expected a coordinate from 0 to " + std::to_string(outs[d].size - 1) + " along '" + outs[d].name + "' in a basis of '" +
-                 ins[i].name + "', found " + std::to_string(basis[d]);
+          return "expected a coordinate from 0 to " + std::to_string(outs[d].size - 1) + " along '" + outs[d].name +
+                 "' in a basis of '" + ins[i].name + "', found " + std::to_string(basis[d]);
     }
   }
   return inBits > kMaxBits || outBits > kMaxBits ? "expected at most 62 bits on each side" : "";
 }
 
-std::optional<LinearLayout> LinearLayout::tryCreate(std::vector<Input> inputs, std::vector<Output> outputs, std::string *why) {
+std::optional<LinearLayout> LinearLayout::tryCreate(std::vector<Input> inputs, std::vector<Output> outputs,
+                                                    std::string *why) {
   if (std::string reason = invalid(inputs, outputs); !reason.empty())
     return fail(why, std::move(reason));
   LinearLayout layout;
@@ -227,8 +229,8 @@ std::vector<uint64_t> LinearLayout::columns() const {
   return result;
 }
 
-LinearLayout LinearLayout::fromColumns(const std::vector<std::pair<std::string, int>> &inBits, const std::vector<Output> &outs,
-                                       const std::vector<uint64_t> &columns) {
+LinearLayout LinearLayout::fromColumns(const std::vector<std::pair<std::string, int>> &inBits,
+                                       const std::vector<Output> &outs, const std::vector<uint64_t> &columns) {
   LinearLayout layout;
   layout.outs = outs;
   size_t next = 0;
@@ -442,7 +444,8 @@ LinearLayout LinearLayout::flattenIns(std::string name) const {
   return fromColumns({{std::move(name), totalInputBits()}}, outs, columns());
 }
 
-LinearLayout LinearLayout::sublayout(const std::vector<std::string> &inNames, const std::vector<std::string> &outNames) const {
+LinearLayout LinearLayout::sublayout(const std::vector<std::string> &inNames,
+                                     const std::vector<std::string> &outNames) const {
   LinearLayout result;
   std::vector<int> kept;
   for (const std::string &name : outNames)

@@ -73,7 +73,8 @@ public:
 
   /// For untrusted input.  Empty, and the reason in `why`, unless: names are not empty and differ, extents are powers of two, every basis has
   /// one coordinate a dimension inside its extent, and neither side has more than 62 bits.
-  static std::optional<LinearLayout> tryCreate(std::vector<Input> inputs, std::vector<Output> outputs, std::string *why = nullptr);
+  static std::optional<LinearLayout> tryCreate(std::vector<Input> inputs, std::vector<Output> outputs,
+                                               std::string *why = nullptr);
   /// For the compiler's own constructions: the same, and a violation is a programming error (assert; the empty layout without assertions).
   LinearLayout(std::vector<Input> inputs, std::vector<Output> outputs);
 
@@ -86,9 +87,9 @@ public:
   const std::vector<Output> &outputs() const { return outs; }
   bool hasInput(std::string_view name) const;
   bool hasOutput(std::string_view name) const;
-  int inputBits(std::string_view name) const;                ///< 0 for a name it lacks
+  int inputBits(std::string_view name) const; ///< 0 for a name it lacks
   int64_t inputSize(std::string_view name) const { return int64_t(1) << inputBits(name); }
-  int64_t outputSize(std::string_view name) const;           ///< 1 for a name it lacks
+  int64_t outputSize(std::string_view name) const; ///< 1 for a name it lacks
   int totalInputBits() const;
   int totalOutputBits() const;
   /// Basis of one bit, a coordinate per output dimension.
@@ -152,8 +153,8 @@ public:
 private:
   /// Matrix columns: input bits in order, outputs as one number.
   std::vector<uint64_t> columns() const;
-  static LinearLayout fromColumns(const std::vector<std::pair<std::string, int>> &inBits, const std::vector<Output> &outs,
-                                  const std::vector<uint64_t> &columns);
+  static LinearLayout fromColumns(const std::vector<std::pair<std::string, int>> &inBits,
+                                  const std::vector<Output> &outs, const std::vector<uint64_t> &columns);
   std::vector<std::pair<std::string, int>> inputShape() const;
   std::vector<std::pair<std::string, int>> outputShape() const;
 

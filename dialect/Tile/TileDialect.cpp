@@ -54,7 +54,8 @@ void ViewType::print(AsmPrinter &printer) const {
   printer << getElementType() << '>';
 }
 
-LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type elementType) {
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
+                               Type elementType) {
   // view_c1
   if (!elementType || !(elementType.isSignlessInteger() || isa<FloatType>(elementType)))
     return emitError() << "view_c1: expected a signless integer or float element type, got " << elementType;

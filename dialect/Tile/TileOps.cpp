@@ -19,7 +19,8 @@ using namespace tessera::tile;
 //===----------------------------------------------------------------------===//
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
-  auto build = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+  auto build = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results,
+                  function_interface_impl::VariadicFlag,
                   std::string &) { return builder.getFunctionType(inputs, results); };
   return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
                                                   getFunctionTypeAttrName(result.name), build,
@@ -184,8 +185,8 @@ LogicalResult ExpandDimsOp::verify() {
     expected.insert(expected.begin() + axis, 1);
   if (!fits || shapeOf(getResult()) != ArrayRef<int64_t>(expected) ||
       getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getResult()))
-    return emitOpError() << "expand_dims_c1: expected " << getSource().getType() << " with a 1 inserted at axis " << axis
-                         << ", got " << getResult().getType();
+    return emitOpError() << "expand_dims_c1: expected " << getSource().getType() << " with a 1 inserted at axis "
+                         << axis << ", got " << getResult().getType();
   return success();
 }
 
@@ -292,7 +293,8 @@ LogicalResult ConcatOp::verify() {
   Type element = getElementTypeOrSelf(getFirst());
   if (axis < 0 || axis >= rank || int64_t(b.size()) != rank || int64_t(result.size()) != rank ||
       getElementTypeOrSelf(getSecond()) != element || getElementTypeOrSelf(getResult()) != element)
-    return emitOpError() << "concat_c1: expected one rank and element type and an axis in 0.." << rank << ", got axis " << axis;
+    return emitOpError() << "concat_c1: expected one rank and element type and an axis in 0.." << rank << ", got axis "
+                         << axis;
   for (int64_t d = 0; d < rank; ++d)
     if (d == axis ? a[d] + b[d] != result[d] : a[d] != b[d] || a[d] != result[d])
       return emitOpError() << "concat_c2: expected extents that add up along dimension " << axis << ", got "
@@ -303,13 +305,14 @@ LogicalResult ConcatOp::verify() {
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB()), c = shapeOf(getAcc());
   size_t rank = a.size();
-  bool fits = (rank == 2 || rank == 3) && b.size() == rank && c.size() == rank && getAcc().getType() == getResult().getType();
+  bool fits =
+      (rank == 2 || rank == 3) && b.size() == rank && c.size() == rank && getAcc().getType() == getResult().getType();
   if (fits)
     fits = a[rank - 1] == b[rank - 2] && a[rank - 2] == c[rank - 2] && b[rank - 1] == c[rank - 1] &&
            (rank == 2 || (a[0] == b[0] && a[0] == c[0]));
   if (!fits)
-    return emitOpError() << "dot_c1: expected [L,] M x K, K x N and an accumulator M x N, got " << getA().getType() << ", "
-                         << getB().getType() << " and " << getAcc().getType();
+    return emitOpError() << "dot_c1: expected [L,] M x K, K x N and an accumulator M x N, got " << getA().getType()
+                         << ", " << getB().getType() << " and " << getAcc().getType();
   Type element = getElementTypeOrSelf(getA()), acc = getElementTypeOrSelf(getAcc());
   if (element != getElementTypeOrSelf(getB()))
     return emitOpError() << "dot_c2: expected operands of one element type, got " << element << " and "

@@ -81,18 +81,20 @@ static LogicalResult verifySlice(Operation *op, ViewType view, OperandRange indi
   size_t rank = view.getRank();
   if (indices.size() != rank || widths.size() != rank || steps.size() != rank)
     return op->emitOpError() << "slice_c1: expected one index, width and step for each of the view's " << rank
-                             << " dimensions, got " << indices.size() << ", " << widths.size() << " and " << steps.size();
+                             << " dimensions, got " << indices.size() << ", " << widths.size() << " and "
+                             << steps.size();
   SmallVector<int64_t> tiles;
   for (size_t d = 0; d < rank; ++d) {
     auto tile = dyn_cast<RankedTensorType>(indices[d].getType());
     if (widths[d] < -1 || (widths[d] == -1) != bool(tile))
-      return op->emitOpError() << "slice_c2: expected width -1 exactly where the index is a tile, got width " << widths[d]
-                               << " with " << indices[d].getType() << " in dimension " << d;
+      return op->emitOpError() << "slice_c2: expected width -1 exactly where the index is a tile, got width "
+                               << widths[d] << " with " << indices[d].getType() << " in dimension " << d;
     if (steps[d] < 1 || (widths[d] <= 0 && steps[d] != 1))
       return op->emitOpError() << "slice_c3: expected a step of at least 1, and of 1 without a width, got " << steps[d]
                                << " in dimension " << d;
     if (tile && !broadcastInto(tiles, tile.getShape()))
-      return op->emitOpError() << "slice_c4: expected index tiles that broadcast, got " << tile << " in dimension " << d;
+      return op->emitOpError() << "slice_c4: expected index tiles that broadcast, got " << tile << " in dimension "
+                               << d;
   }
   return success();
 }
@@ -143,7 +145,8 @@ LogicalResult SubviewOp::verify() {
       shape.push_back(kind == 1 ? source.getShape()[d] : ShapedType::kDynamic);
   }
   if (getBounds().size() != operands)
-    return emitOpError() << "subview_c2: expected " << operands << " bounds for these kinds, got " << getBounds().size();
+    return emitOpError() << "subview_c2: expected " << operands << " bounds for these kinds, got "
+                         << getBounds().size();
   auto expected = ViewType::get(getContext(), shape, source.getElementType());
   if (result != expected)
     return emitOpError() << "subview_c3: expected result " << expected << ", got " << result;

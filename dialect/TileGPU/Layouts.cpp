@@ -174,7 +174,8 @@ Dist mmaAccumulator(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
     columns *= 2;
   }
   addWarps(layout, 16, columns, warpsM, warpsN);
-  layout.reps = {int64_t(llvm::divideCeil(shape[0], 16 * warpsM)), int64_t(llvm::divideCeil(shape[1], columns * warpsN))};
+  layout.reps = {int64_t(llvm::divideCeil(shape[0], 16 * warpsM)),
+                 int64_t(llvm::divideCeil(shape[1], columns * warpsN))};
   return layout;
 }
 
@@ -330,7 +331,8 @@ Conversion conversionBetween(const Dist &source, const Dist &result) {
   if (!map)
     return conversion;
   for (size_t bit = 0; bit < result.warps.size(); ++bit)
-    if (map->basis("warp", bit, "warp") != int64_t(1) << bit || map->basis("warp", bit, "lane") || map->basis("warp", bit, "register"))
+    if (map->basis("warp", bit, "warp") != int64_t(1) << bit || map->basis("warp", bit, "lane") ||
+        map->basis("warp", bit, "register"))
       return conversion;
   for (int bit = 0; bit < map->inputBits("register"); ++bit)
     if (map->basis("register", bit, "warp"))

@@ -113,8 +113,8 @@ std::optional<LinearLayout> linearLayout(const Dist &layout);
 /// What it takes to hold a tile of one layout in another.
 enum class Movement : uint8_t {
   Registers, ///< every thread has what it shall hold: renaming
-  Lanes,     ///< the same warp has it, and which register of the other lane is wanted does not depend on the lane: one shuffle a register
-  Shared     ///< anything else: through shared memory
+  Lanes, ///< the same warp has it, and which register of the other lane is wanted does not depend on the lane: one shuffle a register
+  Shared ///< anything else: through shared memory
 };
 /// For Movement::Lanes: register r of the result, in lane l, is register `sourceRegister[r]` of the lane laneBits(l) ^ laneOf[r].
 struct Conversion {
@@ -126,7 +126,8 @@ struct Conversion {
 Conversion conversionBetween(const Dist &source, const Dist &result);
 
 /// A shared layout for `shape` that `ldmatrix` reads without bank conflicts; `fastest` is the contiguous dimension.
-SharedAttr sharedLayout(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, int64_t elementBytes, int64_t fastest);
+SharedAttr sharedLayout(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                        int64_t fastest);
 /// Rows of `pitch` bytes with no exclusive or: for scratch.
 SharedAttr plainShared(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 

@@ -76,9 +76,10 @@ Attribute DistAttr::parse(AsmParser &parser, Type) {
   int64_t rank = -1;
   SMLoc place = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseKeyword("register") || parser.parseEqual() ||
-      parseBases(parser, registers, rank) || parser.parseComma() || parser.parseKeyword("lane") || parser.parseEqual() ||
-      parseBases(parser, lanes, rank) || parser.parseComma() || parser.parseKeyword("warp") || parser.parseEqual() ||
-      parseBases(parser, warps, rank) || parser.parseComma() || parser.parseKeyword("reps") || parser.parseEqual() ||
+      parseBases(parser, registers, rank) || parser.parseComma() || parser.parseKeyword("lane") ||
+      parser.parseEqual() || parseBases(parser, lanes, rank) || parser.parseComma() || parser.parseKeyword("warp") ||
+      parser.parseEqual() || parseBases(parser, warps, rank) || parser.parseComma() || parser.parseKeyword("reps") ||
+      parser.parseEqual() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                      [&]() -> ParseResult { return parser.parseInteger(reps.emplace_back()); }) ||
       parser.parseGreater())

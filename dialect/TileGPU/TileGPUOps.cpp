@@ -76,6 +76,10 @@ static bool fitsBuffer(ArrayRef<int64_t> shape, Type element, BufferType buffer)
 LogicalResult CopyOp::verify() {
   auto view = cast<tile::ViewType>(getView().getType());
   auto buffer = cast<BufferType>(getBuffer().getType());
+  size_t rank = view.getRank();
+  if (getIndices().size() != rank || getWidths().size() != rank || getSteps().size() != rank)
+    return emitOpError() << "copy_c1: expected an index, a width and a step for each of the view's " << rank
+                         << " dimensions";
   SmallVector<int64_t> shape;
   for (int64_t width : getWidths()) {
     if (width < 0)
@@ -98,7 +102,8 @@ LogicalResult WriteOp::verify() {
     for (auto [i, offset] : llvm::enumerate(*offsets))
       if (i < shape.size())
         shape[i] += offset;
-  if (!fitsBuffer(shape, tile.getElementType(), cast<BufferType>(getBuffer().getType())) || (getOffsets() && getOffsets()->size() != shape.size()))
+  if (!fitsBuffer(shape, tile.getElementType(), cast<BufferType>(getBuffer().getType())) ||
+      (getOffsets() && getOffsets()->size() != shape.size()))
     return emitOpError() << "write_c1: expected a tile that fits " << getBuffer().getType() << ", got " << tile;
   return success();
 }

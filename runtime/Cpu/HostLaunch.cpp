@@ -26,7 +26,7 @@ struct Free {
 } // namespace
 
 Result<HostStatus> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
-                        int64_t scratchBytes) {
+                              int64_t scratchBytes) {
   if (programs <= 0)
     return HostStatus{};
   int threads = pool.size();

@@ -24,7 +24,7 @@ struct HostStatus {
 /// Runs programs 0..programs over the pool, each thread with its own 64-byte aligned scratch of `scratchBytes`, and returns when all
 /// are done.  Fault::Machine when the scratch cannot be had.
 Result<HostStatus> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t *slots, int64_t programs,
-                        int64_t scratchBytes);
+                              int64_t scratchBytes);
 
 } // namespace tessera
 #endif // TESSERA_RUNTIME_CPU_HOSTLAUNCH_H

@@ -31,10 +31,11 @@ enum class ParamMode : uint8_t { In, Out, InOut, Accum };
 /// What compiled code took for granted about a tensor argument beyond its type.  The launcher checks it; the JIT derives the widest
 /// contract that its actual arguments satisfy.  The default promises nothing but the element's natural alignment.
 struct TensorContract {
-  int64_t align = 1;                 ///< base address is a multiple of this many bytes
-  int64_t unitDim = -1;              ///< this dimension has stride 1 (-1: no such promise)
-  std::vector<int64_t> strideDiv;    ///< per dimension: the stride is a multiple of this many elements (1 promises nothing)
-  std::vector<int64_t> extentDiv;    ///< per dimension: the extent is a multiple of this (1 promises nothing)
+  int64_t align = 1;    ///< base address is a multiple of this many bytes
+  int64_t unitDim = -1; ///< this dimension has stride 1 (-1: no such promise)
+  std::vector<int64_t>
+      strideDiv; ///< per dimension: the stride is a multiple of this many elements (1 promises nothing)
+  std::vector<int64_t> extentDiv; ///< per dimension: the extent is a multiple of this (1 promises nothing)
   bool operator==(const TensorContract &) const = default;
 };
 
@@ -42,13 +43,13 @@ struct TensorContract {
 struct ParamInfo {
   std::string name;
   bool isTensor = false;
-  bool present = true;               ///< false: an optional tensor compiled as None; takes no slots
+  bool present = true; ///< false: an optional tensor compiled as None; takes no slots
   DType dtype = DType::F32;
   // Tensors only:
   ParamMode mode = ParamMode::In;
-  std::vector<Expr> extents;         ///< one per dimension; a bare symbol in KernelInfo::dims binds or must agree
+  std::vector<Expr> extents; ///< one per dimension; a bare symbol in KernelInfo::dims binds or must agree
   TensorContract contract;
-  bool clearFirst = false;           ///< `accum x: ... = 0`: the launch clears it, even with an empty grid
+  bool clearFirst = false; ///< `accum x: ... = 0`: the launch clears it, even with an empty grid
 };
 
 /// One axis of the launch grid: programs at lo, lo + step, ... below hi.
@@ -60,40 +61,40 @@ struct GridAxis {
 /// A launch-time condition of `requires`.
 struct Requirement {
   Expr condition;
-  std::string text;                  ///< as written
+  std::string text; ///< as written
   int line = 0, column = 0;
 };
 
 /// An `assert` of the body.  Host code that finds one false stores its number, counted from 1, and the program's as two i64 at the
 /// beginning of its scratch, unless one is stored already.
 struct Assertion {
-  std::string text;                  ///< the message
-  std::string file;                  ///< where it stands
+  std::string text; ///< the message
+  std::string file; ///< where it stands
   int line = 0, column = 0;
 };
 
 /// One kernel of an image.
 struct KernelInfo {
-  std::string name;                  ///< as in the source
-  std::string entry;                 ///< symbol in the code
-  std::vector<ParamInfo> params;     ///< in source order, absent ones included
-  std::vector<std::string> dims;     ///< dimension names passed as slots, in slot order
+  std::string name;              ///< as in the source
+  std::string entry;             ///< symbol in the code
+  std::vector<ParamInfo> params; ///< in source order, absent ones included
+  std::vector<std::string> dims; ///< dimension names passed as slots, in slot order
   std::vector<GridAxis> grid;
   std::vector<Requirement> requirements;
   std::vector<Assertion> assertions; ///< checked by host code; GPU code leaves them out
   // Resources:
-  int threads = 1;                   ///< threads of a block (GPU)
-  int64_t sharedBytes = 0;           ///< dynamic shared memory of a block (GPU)
-  int64_t scratchBytes = 0;          ///< per-thread scratch (host)
+  int threads = 1;          ///< threads of a block (GPU)
+  int64_t sharedBytes = 0;  ///< dynamic shared memory of a block (GPU)
+  int64_t scratchBytes = 0; ///< per-thread scratch (host)
 };
 
 /// A compiled program.  One file, versioned (serialize / deserialize).
 struct KernelImage {
   enum class Code : uint8_t { Ptx, Cubin, HostObject };
-  std::string target;                ///< sm_90a, ..., host
-  std::string source;                ///< name of the source file, for messages
+  std::string target; ///< sm_90a, ..., host
+  std::string source; ///< name of the source file, for messages
   Code codeKind = Code::Ptx;
-  std::string code;                  ///< PTX text, cubin bytes or an object file
+  std::string code; ///< PTX text, cubin bytes or an object file
   std::vector<KernelInfo> kernels;
 
   std::string serialize() const;

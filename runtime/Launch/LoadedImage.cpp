@@ -113,8 +113,8 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
       return {};
     const Assertion &failed = info.assertions[status->assertion - 1];
     return Error{Fault::Program,
-                 fmt::format("{}:{}:{}: assertion failed in program {} of '{}': {}", failed.file, failed.line, failed.column,
-                             status->program, info.name, failed.text),
+                 fmt::format("{}:{}:{}: assertion failed in program {} of '{}': {}", failed.file, failed.line,
+                             failed.column, status->program, info.name, failed.text),
                  "the outputs are incomplete; check the arguments", "T0627"};
   }
   std::vector<void *> params(plan.slots.size());

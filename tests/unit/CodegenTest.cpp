@@ -54,7 +54,8 @@ llvm.func @kernel(%p: !llvm.ptr<1>, %n: i64, %f: f32) attributes {nvvm.kernel} {
 
 /// `count` dependent integer and float instructions that nothing folds.
 std::string straightLine(int count) {
-  std::string text = "llvm.func @long(%p: !llvm.ptr<1>, %n: i32, %f: f32) attributes {nvvm.kernel} {\n  %v0 = llvm.mul %n, %n : i32\n";
+  std::string text =
+      "llvm.func @long(%p: !llvm.ptr<1>, %n: i32, %f: f32) attributes {nvvm.kernel} {\n  %v0 = llvm.mul %n, %n : i32\n";
   int at = 0;
   for (int i = 0; i < count - 3; i += 4, ++at) {
     std::string from = "%v" + std::to_string(at), to = std::to_string(at + 1);
@@ -89,8 +90,13 @@ bool contains(const std::string &text, const std::string &part) { return text.fi
 } // namespace
 
 TEST_CASE("each target's PTX header") {
-  for (auto [target, version] : {std::pair{"sm_80", "7.0"}, {"sm_86", "7.1"}, {"sm_89", "8.4"}, {"sm_90a", "8.4"}, {"sm_100a", "8.6"},
-                                 {"sm_103a", "8.8"}, {"sm_120a", "8.7"}}) {
+  for (auto [target, version] : {std::pair{"sm_80", "7.0"},
+                                 {"sm_86", "7.1"},
+                                 {"sm_89", "8.4"},
+                                 {"sm_90a", "8.4"},
+                                 {"sm_100a", "8.6"},
+                                 {"sm_103a", "8.8"},
+                                 {"sm_120a", "8.7"}}) {
     std::string text = ptx(kSmall, target);
     CHECK(contains(text, std::string(".version ") + version + "\n"));
     CHECK(contains(text, std::string(".target ") + target + "\n"));
@@ -135,7 +141,8 @@ TEST_CASE("20,000 instructions generate in time because the quadratic pass is bl
   CHECK(countInstructions(*parsed.module).instructions > 19900);
   // Against a quarter of it in the same process, so that a busy machine slows both: linear is 4, the quadratic pass makes it 16 and more.
   std::string quarter = straightLine(5000);
-  double time = std::min(milliseconds(text), milliseconds(text)), part = std::min(milliseconds(quarter), milliseconds(quarter));
+  double time = std::min(milliseconds(text), milliseconds(text)),
+         part = std::min(milliseconds(quarter), milliseconds(quarter));
   WARN("20,000 instructions: " << time << " ms, 5,000: " << part << " ms");
   CHECK(time < 9 * part);
   CodegenOptions ungated;
@@ -155,14 +162,16 @@ TEST_CASE("the budget refuses and names the function") {
   CHECK(contains(result.error().message, "expected at most 20000"));
   CodegenOptions wide;
   wide.elementBudget = 100;
-  Parsed vectors("llvm.func @v(%a: vector<128xf32>) -> vector<128xf32> { %b = llvm.fadd %a, %a : vector<128xf32> llvm.return %b : vector<128xf32> }");
+  Parsed vectors("llvm.func @v(%a: vector<128xf32>) -> vector<128xf32> { %b = llvm.fadd %a, %a : vector<128xf32> "
+                 "llvm.return %b : vector<128xf32> }");
   REQUIRE(vectors.module);
   CHECK(!emitPtx(*vectors.module, *findTarget("sm_80"), wide));
 }
 
 TEST_CASE("inline assembly that LLVM cannot satisfy is an error, not the end of the process") {
   Parsed parsed("llvm.func @f(%a: i32) attributes {nvvm.kernel} {\n"
-                "  %r = llvm.inline_asm has_side_effects asm_dialect = att \"mov $0, $1;\", \"=Z,Z\" %a : (i32) -> i32\n  llvm.return\n}\n");
+                "  %r = llvm.inline_asm has_side_effects asm_dialect = att \"mov $0, $1;\", \"=Z,Z\" %a : (i32) -> "
+                "i32\n  llvm.return\n}\n");
   REQUIRE(parsed.module);
   Result<std::string> result = emitPtx(*parsed.module, *findTarget("sm_80"));
   REQUIRE(!result);

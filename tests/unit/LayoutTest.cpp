@@ -50,7 +50,8 @@ std::mt19937 &randomness() {
 }
 int64_t pick(int64_t below) { return int64_t(randomness()() % uint64_t(below)); }
 
-LinearLayout randomLayout(const std::vector<std::pair<std::string, int>> &inBits, const std::vector<std::pair<std::string, int>> &outBits) {
+LinearLayout randomLayout(const std::vector<std::pair<std::string, int>> &inBits,
+                          const std::vector<std::pair<std::string, int>> &outBits) {
   std::vector<LinearLayout::Output> outs;
   for (auto &[name, bits] : outBits)
     outs.push_back({name, int64_t(1) << bits});
@@ -82,7 +83,8 @@ size_t imageSize(const LinearLayout &layout) {
 } // namespace
 
 TEST_CASE("the example of the header") {
-  auto l = LinearLayout::tryCreate({{"register", {{0, 1}, {1, 0}}}, {"lane", {{0, 2}, {2, 0}}}}, {{"dim0", 4}, {"dim1", 4}});
+  auto l =
+      LinearLayout::tryCreate({{"register", {{0, 1}, {1, 0}}}, {"lane", {{0, 2}, {2, 0}}}}, {{"dim0", 4}, {"dim1", 4}});
   REQUIRE(l);
   CHECK(at(*l, 3, 2, 0) == Point{3, 1});
   // The picture, row by row: lane * 4 + register.
@@ -124,8 +126,9 @@ TEST_CASE("text goes both ways") {
   }
   CHECK(LinearLayout::parse(" { a=[ [1],[2] ] }->[ x:4 ] ") == LinearLayout::identity1D(4, "a", "x"));
   CHECK(LinearLayout::parse("{} -> []") == LinearLayout());
-  for (const char *bad : {"", "{", "{a = [[1]}", "{a = [[1]]} -> [x: 4] y", "{a = [[9]]} -> [x: 4]", "{a = [[-1]]} -> [x: 4]", "{a} -> [x: 4]",
-                          "{a = [[1]]} [x: 4]", "{a = [[99999999999999999999999]]} -> [x: 4]"}) {
+  for (const char *bad :
+       {"", "{", "{a = [[1]}", "{a = [[1]]} -> [x: 4] y", "{a = [[9]]} -> [x: 4]", "{a = [[-1]]} -> [x: 4]",
+        "{a} -> [x: 4]", "{a = [[1]]} [x: 4]", "{a = [[99999999999999999999999]]} -> [x: 4]"}) {
     std::string why;
     INFO(bad);
     CHECK(!LinearLayout::parse(bad, &why));
@@ -134,7 +137,8 @@ TEST_CASE("text goes both ways") {
 }
 
 TEST_CASE("accumulators hold what the PTX ISA says") {
-  for (auto [m, n, wm, wn] : {std::tuple{16, 8, 1, 1}, {64, 64, 2, 2}, {128, 32, 4, 1}, {16, 64, 1, 4}, {16, 8, 2, 2}}) {
+  for (auto [m, n, wm, wn] :
+       {std::tuple{16, 8, 1, 1}, {64, 64, 2, 2}, {128, 32, 4, 1}, {16, 64, 1, 4}, {16, 8, 2, 2}}) {
     LinearLayout l = mmaAccumulator(m, n, {wm, wn});
     CHECK(l.isSurjective());
     for (int warp = 0; warp < wm * wn; ++warp)
@@ -157,17 +161,20 @@ TEST_CASE("operands of 16, 32 and 8 bits hold what the PTX ISA says") {
     int group = lane >> 2, inGroup = lane % 4;
     LinearLayout a16 = mmaOperandA(16, 16, 16, {}), b16 = mmaOperandB(16, 8, 16, {});
     for (int i = 0; i < 8; ++i)
-      CHECK(at(a16, i, lane, 0) == Point{(i < 2 || (i >= 4 && i < 6)) ? group : group + 8, inGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0)});
+      CHECK(at(a16, i, lane, 0) ==
+            Point{(i < 2 || (i >= 4 && i < 6)) ? group : group + 8, inGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0)});
     for (int i = 0; i < 4; ++i)
       CHECK(at(b16, i, lane, 0) == Point{inGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0), group});
     LinearLayout a32 = mmaOperandA(16, 8, 32, {}), b32 = mmaOperandB(8, 8, 32, {});
     for (int i = 0; i < 4; ++i)
-      CHECK(at(a32, i, lane, 0) == Point{(i == 0 || i == 2) ? group : group + 8, (i == 0 || i == 1) ? inGroup : inGroup + 4});
+      CHECK(at(a32, i, lane, 0) ==
+            Point{(i == 0 || i == 2) ? group : group + 8, (i == 0 || i == 1) ? inGroup : inGroup + 4});
     for (int i = 0; i < 2; ++i)
       CHECK(at(b32, i, lane, 0) == Point{i == 0 ? inGroup : inGroup + 4, group});
     LinearLayout a8 = mmaOperandA(16, 32, 8, {}), b8 = mmaOperandB(32, 8, 8, {});
     for (int i = 0; i < 16; ++i)
-      CHECK(at(a8, i, lane, 0) == Point{(i < 4 || (i >= 8 && i < 12)) ? group : group + 8, inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0)});
+      CHECK(at(a8, i, lane, 0) ==
+            Point{(i < 4 || (i >= 8 && i < 12)) ? group : group + 8, inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0)});
     for (int i = 0; i < 8; ++i)
       CHECK(at(b8, i, lane, 0) == Point{inGroup * 4 + (i & 3) + (i >= 4 ? 16 : 0), group});
   }
@@ -189,8 +196,11 @@ TEST_CASE("blocked layouts against counting") {
   struct Case {
     Point shape, perThread, lanes, warps, order;
   };
-  for (const Case &c : {Case{{32, 64}, {1, 4}, {4, 8}, {2, 2}, {1, 0}}, {{64, 16}, {4, 1}, {16, 2}, {1, 4}, {0, 1}}, {{256}, {2}, {32}, {4}, {0}},
-                        {{8, 16}, {1, 8}, {2, 16}, {4, 1}, {1, 0}}, {{4, 8, 16}, {1, 2, 2}, {2, 2, 8}, {2, 1, 1}, {2, 0, 1}}}) {
+  for (const Case &c : {Case{{32, 64}, {1, 4}, {4, 8}, {2, 2}, {1, 0}},
+                        {{64, 16}, {4, 1}, {16, 2}, {1, 4}, {0, 1}},
+                        {{256}, {2}, {32}, {4}, {0}},
+                        {{8, 16}, {1, 8}, {2, 16}, {4, 1}, {1, 0}},
+                        {{4, 8, 16}, {1, 2, 2}, {2, 2, 8}, {2, 1, 1}, {2, 0, 1}}}) {
     LinearLayout l = blocked(c.shape, c.perThread, c.lanes, c.warps, c.order);
     CHECK(l.isSurjective());
     size_t rank = c.shape.size();
@@ -304,18 +314,24 @@ TEST_CASE("inversion, exhaustively on all maps of 3 bits to 2 and of 2 to 2") {
 }
 
 TEST_CASE("conversions bring each element from where it is held") {
-  std::vector<LinearLayout> layouts = {mmaAccumulator(32, 32, {2, 2}), mmaOperandA(32, 32, 16, {2, 2}), mmaOperandB(32, 32, 16, {2, 2}),
-                                       blocked({32, 32}, {1, 8}, {8, 4}, {4, 1}, {1, 0}), blocked({32, 32}, {1, 4}, {2, 16}, {2, 2}, {1, 0}),
+  std::vector<LinearLayout> layouts = {mmaAccumulator(32, 32, {2, 2}),
+                                       mmaOperandA(32, 32, 16, {2, 2}),
+                                       mmaOperandB(32, 32, 16, {2, 2}),
+                                       blocked({32, 32}, {1, 8}, {8, 4}, {4, 1}, {1, 0}),
+                                       blocked({32, 32}, {1, 4}, {2, 16}, {2, 2}, {1, 0}),
                                        sharedSwizzled(32, 32, 8, 2, 4)};
   for (const LinearLayout &wanted : layouts)
     for (const LinearLayout &held : layouts) {
       auto c = wanted.invertAndCompose(held);
       REQUIRE(c);
-      forEachPlace(wanted, [&](const LinearLayout::Coordinates &place) { CHECK(at(held, c->apply(place)) == at(wanted, place)); });
+      forEachPlace(wanted, [&](const LinearLayout::Coordinates &place) {
+        CHECK(at(held, c->apply(place)) == at(wanted, place));
+      });
       if (&wanted == &held)
         CHECK(c->isIdentity()); // replicas included: nothing moves
     }
-  LinearLayout half({{"lane", {{0, 1}}}}, {{"dim0", 2}, {"dim1", 2}}), whole = LinearLayout::identity1D(2, "lane", "dim0") * LinearLayout::identity1D(2, "lane", "dim1");
+  LinearLayout half({{"lane", {{0, 1}}}}, {{"dim0", 2}, {"dim1", 2}}),
+      whole = LinearLayout::identity1D(2, "lane", "dim0") * LinearLayout::identity1D(2, "lane", "dim1");
   CHECK(!whole.invertAndCompose(half)); // held nowhere
   CHECK(half.invertAndCompose(whole));
   CHECK(!half.invertAndCompose(whole.renameOut("dim1", "dim2")));
@@ -327,7 +343,8 @@ TEST_CASE("consecutive places against a search") {
   for (int round = 0; round < 200; ++round) {
     LinearLayout f = randomLayout({{"register", 3}, {"lane", 2}}, {{"m", 5}});
     if (round % 2) // make runs likely
-      f = LinearLayout::identity1D(int64_t(1) << pick(3), "register", "m") * randomLayout({{"register", 1}, {"lane", 2}}, {{"m", 3}});
+      f = LinearLayout::identity1D(int64_t(1) << pick(3), "register", "m") *
+          randomLayout({{"register", 1}, {"lane", 2}}, {{"m", 3}});
     int64_t most = 1;
     for (int64_t n = 2; n <= f.inputSize("register"); n *= 2) {
       bool fine = true;
@@ -345,7 +362,8 @@ TEST_CASE("consecutive places against a search") {
 }
 
 TEST_CASE("swizzled memory is a permutation with the formula of the manual's diagrams") {
-  for (auto [rows, columns, vec, perPhase, maxPhase] : {std::tuple{64, 64, 8, 1, 8}, {32, 32, 8, 2, 4}, {16, 128, 4, 1, 8}, {8, 16, 1, 1, 1}}) {
+  for (auto [rows, columns, vec, perPhase, maxPhase] :
+       {std::tuple{64, 64, 8, 1, 8}, {32, 32, 8, 2, 4}, {16, 128, 4, 1, 8}, {8, 16, 1, 1, 1}}) {
     LinearLayout l = sharedSwizzled(rows, columns, vec, perPhase, maxPhase);
     CHECK(l.isBijective());
     for (int row = 0; row < rows; ++row)
@@ -377,16 +395,19 @@ TEST_CASE("bank conflicts") {
 
 TEST_CASE("ldmatrix loads operands from rows of 16 bytes") {
   LinearLayout a = mmaOperandA(64, 64, 16, {2, 2}), b = mmaOperandB(64, 64, 16, {2, 2});
-  LinearLayout rowMajor = sharedSwizzled(64, 64, 8, 1, 8), plain = sharedSwizzled(64, 64, 1, 1, 1), fine = sharedSwizzled(64, 64, 4, 1, 8);
+  LinearLayout rowMajor = sharedSwizzled(64, 64, 8, 1, 8), plain = sharedSwizzled(64, 64, 1, 1, 1),
+               fine = sharedSwizzled(64, 64, 4, 1, 8);
   CHECK(ldmatrixMatrices(a, rowMajor, 2, false) == 4);
   CHECK(ldmatrixMatrices(a, plain, 2, false) == 4);
   CHECK(ldmatrixMatrices(a, rowMajor, 2, true) == 0);
   CHECK(ldmatrixMatrices(b, rowMajor, 2, false) == 0);
   CHECK(ldmatrixMatrices(b, rowMajor, 2, true) == 4); // K x N with rows along N: the transposed form
   CHECK(ldmatrixMatrices(a, fine, 2, false) == 0);    // groups of 8 bytes break the rows
-  CHECK(ldmatrixMatrices(mmaOperandB(16, 8, 16, {}), *sharedSwizzled(8, 16, 8, 1, 2).transposeOuts({"dim1", "dim0"}), 2, false) == 0); // names differ
+  CHECK(ldmatrixMatrices(mmaOperandB(16, 8, 16, {}), *sharedSwizzled(8, 16, 8, 1, 2).transposeOuts({"dim1", "dim0"}), 2,
+                         false) == 0); // names differ
   CHECK(ldmatrixMatrices(mmaOperandB(16, 8, 16, {}), sharedSwizzled(16, 8, 1, 1, 1), 2, true) == 2);
   CHECK(ldmatrixMatrices(mmaOperandA(16, 32, 8, {}), sharedSwizzled(16, 32, 16, 1, 2), 1, false) == 4);
   CHECK(ldmatrixMatrices(mmaOperandA(16, 8, 32, {}), sharedSwizzled(16, 8, 4, 1, 2), 4, false) == 4);
-  CHECK(ldmatrixMatrices(blocked({32, 64}, {1, 8}, {32, 1}, {1, 1}, {1, 0}), sharedSwizzled(32, 64, 8, 1, 8), 2, false) == 0);
+  CHECK(ldmatrixMatrices(blocked({32, 64}, {1, 8}, {32, 1}, {1, 1}, {1, 0}), sharedSwizzled(32, 64, 8, 1, 8), 2,
+                         false) == 0);
 }

@@ -2,8 +2,8 @@
 //
 // Both sides: what is on the list generates on every target (alone and as vectors), and what is not is refused with its place.
 //
-#include "compiler/Codegen/Codegen.h"
 #include "compiler/Codegen/Legality.h"
+#include "compiler/Codegen/Codegen.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,8 +32,9 @@ struct Parsed {
   OwningOpRef<ModuleOp> module;
 };
 
-constexpr std::pair<uint32_t, const char *> kTypeNames[] = {{kI1, "i1"},   {kI8, "i8"},     {kI16, "i16"}, {kI32, "i32"}, {kI64, "i64"},
-                                                            {kF16, "f16"}, {kBF16, "bf16"}, {kF32, "f32"}, {kF64, "f64"}};
+constexpr std::pair<uint32_t, const char *> kTypeNames[] = {{kI1, "i1"},     {kI8, "i8"},   {kI16, "i16"},
+                                                            {kI32, "i32"},   {kI64, "i64"}, {kF16, "f16"},
+                                                            {kBF16, "bf16"}, {kF32, "f32"}, {kF64, "f64"}};
 
 std::string sized(const std::string &element, int width) {
   return width == 1 ? element : "vector<" + std::to_string(width) + "x" + element + ">";
@@ -41,11 +42,12 @@ std::string sized(const std::string &element, int width) {
 
 /// Wraps one op in a function that stores its result, so that it stays.  `op` with %a, %b, %c of type `in`.
 std::string function(int number, const std::string &in, const std::string &out, const std::string &op) {
-  return "llvm.func @f" + std::to_string(number) + "(%a: " + in + ", %b: " + in + ", %c: " + in + ", %p: !llvm.ptr) {\n  %r = " + op +
-         "\n  llvm.store %r, %p : " + out + ", !llvm.ptr\n  llvm.return\n}\n";
+  return "llvm.func @f" + std::to_string(number) + "(%a: " + in + ", %b: " + in + ", %c: " + in +
+         ", %p: !llvm.ptr) {\n  %r = " + op + "\n  llvm.store %r, %p : " + out + ", !llvm.ptr\n  llvm.return\n}\n";
 }
 
-std::string generic(const std::string &name, int arity, const std::string &in, const std::string &out, const std::string &attributes = "") {
+std::string generic(const std::string &name, int arity, const std::string &in, const std::string &out,
+                    const std::string &attributes = "") {
   std::string operands, types;
   for (int i = 0; i < arity; ++i) {
     operands += (i ? ", %" : "%") + std::string(1, char('a' + i));
@@ -62,7 +64,8 @@ void mustGenerate(const std::string &text, Where where) {
     INFO(std::string(target->name) << "\n" << text);
     REQUIRE(parsed.module);
     CodegenOptions options;
-    Result<std::string> result = target->gpu ? emitPtx(*parsed.module, *target, options) : emitHostObject(*parsed.module, options);
+    Result<std::string> result =
+        target->gpu ? emitPtx(*parsed.module, *target, options) : emitHostObject(*parsed.module, options);
     if (!result)
       FAIL(result.error().message);
     if (target->gpu)
@@ -80,7 +83,8 @@ std::string refusal(const std::string &text, const char *target) {
 }
 
 std::string body(const std::string &ops) {
-  return "llvm.func @f(%x: f32, %d: f64, %i: i32, %h: bf16, %p: !llvm.ptr<1>, %s: !llvm.ptr<3>) {\n" + ops + "\n  llvm.return\n}\n";
+  return "llvm.func @f(%x: f32, %d: f64, %i: i32, %h: bf16, %p: !llvm.ptr<1>, %s: !llvm.ptr<3>) {\n" + ops +
+         "\n  llvm.return\n}\n";
 }
 
 bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
@@ -97,7 +101,8 @@ TEST_CASE("every row with an arity generates for every target and type, alone an
     for (auto [bit, name] : kTypeNames)
       for (int width : {1, 2, 3, 4, 8})
         if ((rule.in & bit) && (width == 1 || !scalarOnly))
-          text += function(number++, sized(name, width), sized(name, width), generic(rule.name.str(), rule.arity, sized(name, width), sized(name, width)));
+          text += function(number++, sized(name, width), sized(name, width),
+                           generic(rule.name.str(), rule.arity, sized(name, width), sized(name, width)));
     mustGenerate(text, rule.where);
   }
 }
@@ -112,13 +117,16 @@ TEST_CASE("conversions, comparisons and counted intrinsics of the list generate"
       counted = true, attributes = " <{is_zero_poison = false}>";
     else if (compare)
       attributes = name == "llvm.icmp" ? " <{predicate = 3 : i64}>" : " <{predicate = 9 : i64}>";
-    bool conversion = name == "llvm.trunc" || name == "llvm.zext" || name == "llvm.sext" || name == "llvm.fpext" || name == "llvm.fptrunc" ||
-                      name == "llvm.fptosi" || name == "llvm.fptoui" || name == "llvm.sitofp" || name == "llvm.uitofp";
+    bool conversion = name == "llvm.trunc" || name == "llvm.zext" || name == "llvm.sext" || name == "llvm.fpext" ||
+                      name == "llvm.fptrunc" || name == "llvm.fptosi" || name == "llvm.fptoui" ||
+                      name == "llvm.sitofp" || name == "llvm.uitofp";
     if (!compare && !counted && !conversion)
       continue;
     std::string text;
     int number = 0;
-    auto width = [](uint32_t bit) { return bit == kI1 ? 1 : bit == kI8 ? 8 : bit & (kI16 | kF16 | kBF16) ? 16 : bit & (kI32 | kF32) ? 32 : 64; };
+    auto width = [](uint32_t bit) {
+      return bit == kI1 ? 1 : bit == kI8 ? 8 : bit & (kI16 | kF16 | kBF16) ? 16 : bit & (kI32 | kF32) ? 32 : 64;
+    };
     for (auto [in, inName] : kTypeNames)
       for (auto [out, outName] : kTypeNames)
         for (int lanes : {1, 2, 3, 4, 8}) {
@@ -164,15 +172,20 @@ TEST_CASE("atomics of the list generate") {
   std::string text;
   int number = 0;
   for (const char *space : {"", "<1>", "<3>"})
-    for (auto [type, ops] : {std::pair{"i32", "add xchg max umin _and"}, {"i64", "add xchg max umin _or"}, {"f32", "fadd fmax xchg"},
-                             {"f64", "fadd"}, {"f16", "fadd"}, {"bf16", "fadd"}, {"i16", "add"}}) {
+    for (auto [type, ops] : {std::pair{"i32", "add xchg max umin _and"},
+                             {"i64", "add xchg max umin _or"},
+                             {"f32", "fadd fmax xchg"},
+                             {"f64", "fadd"},
+                             {"f16", "fadd"},
+                             {"bf16", "fadd"},
+                             {"i16", "add"}}) {
       StringRef rest = ops;
       while (!rest.empty()) {
         auto [op, tail] = rest.split(' ');
         rest = tail;
-        text += "llvm.func @a" + std::to_string(number++) + "(%p: !llvm.ptr" + space + ", %v: " + type + ") -> " + type +
-                " {\n  %r = llvm.atomicrmw " + op.str() + " %p, %v monotonic : !llvm.ptr" + space + ", " + type + "\n  llvm.return %r : " +
-                type + "\n}\n";
+        text += "llvm.func @a" + std::to_string(number++) + "(%p: !llvm.ptr" + space + ", %v: " + type + ") -> " +
+                type + " {\n  %r = llvm.atomicrmw " + op.str() + " %p, %v monotonic : !llvm.ptr" + space + ", " + type +
+                "\n  llvm.return %r : " + type + "\n}\n";
       }
     }
   mustGenerate(text, Where::Gpu);
@@ -199,7 +212,8 @@ llvm.func @f(%p: !llvm.ptr<1>, %s: !llvm.ptr<3>, %i: i32, %x: f32) {
   llvm.store %a, %p : i32, !llvm.ptr<1>
   llvm.return
 }
-)", Where::Gpu);
+)",
+               Where::Gpu);
 }
 
 TEST_CASE("stack slots and constant tables generate") {
@@ -219,34 +233,44 @@ llvm.func @f(%p: !llvm.ptr<1>, %i: i32) attributes {nvvm.kernel} {
   llvm.store %s, %p : i32, !llvm.ptr<1>
   llvm.return
 }
-)", Where::Gpu);
+)",
+               Where::Gpu);
 }
 
 TEST_CASE("what LLVM would abort on is refused with its place") {
   std::string sine = refusal(body("  %r = llvm.intr.sin(%x) : (f32) -> f32 loc(\"gelu.tile\":4:9)"), "sm_90a");
   CHECK(sine == "gelu.tile:4:9: llvm.intr.sin cannot be generated for sm_90a: the op is not on the list");
   CHECK(contains(refusal(body("  %r = math.exp %x : f32"), "sm_80"), "math.exp cannot be generated"));
-  CHECK(contains(refusal(body("  %r = llvm.intr.exp2(%d) : (f64) -> f64"), "sm_80"), "not for these types: (f64) -> f64"));
+  CHECK(contains(refusal(body("  %r = llvm.intr.exp2(%d) : (f64) -> f64"), "sm_80"),
+                 "not for these types: (f64) -> f64"));
   CHECK(refusal(body("  %r = llvm.intr.exp2(%x) : (f32) -> f32"), "sm_80").empty());
   CHECK(contains(refusal(body("  %r = llvm.intr.exp2(%x) : (f32) -> f32"), "host"), "not for these types"));
   CHECK(contains(refusal(body("  %r = llvm.fadd %h, %h : bf16"), "host"), "not for these types"));
   CHECK(refusal(body("  %r = llvm.fadd %h, %h : bf16"), "sm_80").empty());
   CHECK(contains(refusal(body("  %r = llvm.intr.pow(%x, %x) : (f32, f32) -> f32"), "sm_80"), "llvm.intr.pow"));
-  CHECK(contains(refusal(body("  %r = llvm.call_intrinsic \"llvm.nvvm.tanh.approx.z\"(%x) : (f32) -> f32"), "sm_80"), "is not on the list"));
-  CHECK(contains(refusal(body("  %r = llvm.call_intrinsic \"llvm.sin.f32\"(%x) : (f32) -> f32"), "sm_80"), "llvm.sin.f32 is not on the list"));
+  CHECK(contains(refusal(body("  %r = llvm.call_intrinsic \"llvm.nvvm.tanh.approx.z\"(%x) : (f32) -> f32"), "sm_80"),
+                 "is not on the list"));
+  CHECK(contains(refusal(body("  %r = llvm.call_intrinsic \"llvm.sin.f32\"(%x) : (f32) -> f32"), "sm_80"),
+                 "llvm.sin.f32 is not on the list"));
   CHECK(contains(refusal(body("  %r = llvm.zext %i : i32 to i128"), "sm_80"), "type i128"));
-  CHECK(contains(refusal(body("  %r = llvm.addrspacecast %s : !llvm.ptr<3> to !llvm.ptr"), "sm_80"), "never cast to generic"));
+  CHECK(contains(refusal(body("  %r = llvm.addrspacecast %s : !llvm.ptr<3> to !llvm.ptr"), "sm_80"),
+                 "never cast to generic"));
   CHECK(refusal(body("  %r = llvm.addrspacecast %p : !llvm.ptr<1> to !llvm.ptr"), "sm_80").empty());
-  CHECK(contains(refusal("llvm.func @g(i32)\n" + body("  llvm.call @g(%i) : (i32) -> ()"), "sm_80"), "a declared function"));
-  CHECK(contains(refusal("llvm.func @f(%s: !llvm.ptr<3>) attributes {nvvm.kernel} { llvm.return }", "sm_80"), "kernel parameter"));
-  CHECK(contains(refusal("llvm.mlir.global internal @s(1 : i32) {addr_space = 3 : i32} : i32", "sm_80"), "no initial value"));
+  CHECK(contains(refusal("llvm.func @g(i32)\n" + body("  llvm.call @g(%i) : (i32) -> ()"), "sm_80"),
+                 "a declared function"));
+  CHECK(contains(refusal("llvm.func @f(%s: !llvm.ptr<3>) attributes {nvvm.kernel} { llvm.return }", "sm_80"),
+                 "kernel parameter"));
+  CHECK(contains(refusal("llvm.mlir.global internal @s(1 : i32) {addr_space = 3 : i32} : i32", "sm_80"),
+                 "no initial value"));
   CHECK(contains(refusal(body("  %r = nvvm.elect.sync -> i1"), "sm_80"), "nvvm.elect.sync"));
   CHECK(refusal(body("  %r = nvvm.elect.sync -> i1"), "sm_90a").empty());
   CHECK(contains(refusal(body("  %r = nvvm.read.ptx.sreg.laneid : i32"), "host"), "not for these types"));
 }
 
 TEST_CASE("calls of functions in the module generate") {
-  mustGenerate("llvm.func internal @g(%i: i32) -> i32 attributes {no_inline} { %r = llvm.mul %i, %i : i32 llvm.return %r : i32 }\n"
-               "llvm.func @f(%p: !llvm.ptr, %i: i32) { %r = llvm.call @g(%i) : (i32) -> i32 llvm.store %r, %p : i32, !llvm.ptr llvm.return }\n",
+  mustGenerate("llvm.func internal @g(%i: i32) -> i32 attributes {no_inline} { %r = llvm.mul %i, %i : i32 llvm.return "
+               "%r : i32 }\n"
+               "llvm.func @f(%p: !llvm.ptr, %i: i32) { %r = llvm.call @g(%i) : (i32) -> i32 llvm.store %r, %p : i32, "
+               "!llvm.ptr llvm.return }\n",
                Where::Both);
 }

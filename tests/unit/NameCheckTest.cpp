@@ -20,7 +20,8 @@ std::vector<std::string> diagnosticsOf(const std::string &text, bool names) {
     frontend::checkNames(file, diagnostics);
   std::vector<std::string> lines;
   for (const Diagnostic &d : diagnostics)
-    lines.push_back(fmt::format("{}:{} {} {}{}", d.place.line, d.place.column, d.code, d.message, d.remedy.empty() ? "" : " | " + d.remedy));
+    lines.push_back(fmt::format("{}:{} {} {}{}", d.place.line, d.place.column, d.code, d.message,
+                                d.remedy.empty() ? "" : " | " + d.remedy));
   return lines;
 }
 
@@ -35,8 +36,10 @@ TEST_CASE("names are known, in every branch and without bindings") {
   const Case cases[] = {
       {"  y[i +: 4, :] = xs[i +: 4, :]\n}", {"2:18 T0219 the name 'xs' is not known here | did you mean 'x'?"}},
       {"  if C == 1 { y[i +: 4, :] = unheard }\n}", {"2:30 T0219 the name 'unheard' is not known here"}},
-      {"  let a = 1.0\n  if C > 1 { let b = a }\n  y[i +: 4, :] = b + 0.0\n}", {"4:18 T0219 the name 'b' is not known here"}},
-      {"  for j in 0..N { return }\n}", {"2:19 T0103 'return' stands inside a loop | leave the loop by its condition, then return"}},
+      {"  let a = 1.0\n  if C > 1 { let b = a }\n  y[i +: 4, :] = b + 0.0\n}",
+       {"4:18 T0219 the name 'b' is not known here"}},
+      {"  for j in 0..N { return }\n}",
+       {"2:19 T0103 'return' stands inside a loop | leave the loop by its condition, then return"}},
       {"  break\n}", {"2:3 T0103 'break' stands outside a loop | remove it"}},
       {"  let f = fn (a, b) => a + bb\n}", {"2:28 T0219 the name 'bb' is not known here | did you mean 'b'?"}},
       {"  for j in 0..N { continue }\n  y[i +: 4, :] = exp(x[i +: 4, :]) * log2e\n}", {}},
@@ -45,10 +48,13 @@ TEST_CASE("names are known, in every branch and without bindings") {
     INFO(one.text);
     CHECK(diagnosticsOf(head + one.text, true) == one.expected);
   }
-  CHECK(diagnosticsOf("tune nothing { BM in [1] }", true) == std::vector<std::string>{"1:6 T0102 there is no kernel 'nothing' to tune | tune a kernel of this file"});
-  CHECK(diagnosticsOf("kernel k<BM = 1>(x: in f32[N]) grid (i in 0..N) { }\ntune k { BN in [1, 2]\n stages in [3] }", true) ==
-        std::vector<std::string>{"2:10 T0102 'k' has no compile-time parameter 'BN' | tune a parameter in < >, or one of stages, warps, cluster"});
-  CHECK(diagnosticsOf("op o(x: in f32[N]) {\n  missing(x)\n}", true) == std::vector<std::string>{"2:3 T0102 there is no kernel 'missing' | call a kernel or an op of this file"});
+  CHECK(diagnosticsOf("tune nothing { BM in [1] }", true) ==
+        std::vector<std::string>{"1:6 T0102 there is no kernel 'nothing' to tune | tune a kernel of this file"});
+  CHECK(diagnosticsOf("kernel k<BM = 1>(x: in f32[N]) grid (i in 0..N) { }\ntune k { BN in [1, 2]\n stages in [3] }",
+                      true) == std::vector<std::string>{"2:10 T0102 'k' has no compile-time parameter 'BN' | tune a "
+                                                        "parameter in < >, or one of stages, warps, cluster"});
+  CHECK(diagnosticsOf("op o(x: in f32[N]) {\n  missing(x)\n}", true) ==
+        std::vector<std::string>{"2:3 T0102 there is no kernel 'missing' | call a kernel or an op of this file"});
 }
 
 TEST_CASE("the acceptance programs have no unknown name") {
@@ -64,10 +70,13 @@ TEST_CASE("a mistake does not swallow what follows") {
   const Case cases[] = {
       // A bracket forgotten: said at the end of its line; the next statements are read.
       {"  let v = x[i +: 4\n  let w = 1 +\n  y[i +: 4] = v $ w\n}",
-       {"2:19 T0004 expected ']' after the index, found the end of the line", "4:13 T0008 expected the end of the statement, found '=' | put the next statement on a line of its own"}},
-      {"  let v = (1 + 2\n  y[i +: 4] = x[i +: 4]\n}", {"2:17 T0004 expected ')' after the expression, found the end of the line"}},
+       {"2:19 T0004 expected ']' after the index, found the end of the line",
+        "4:13 T0008 expected the end of the statement, found '=' | put the next statement on a line of its own"}},
+      {"  let v = (1 + 2\n  y[i +: 4] = x[i +: 4]\n}",
+       {"2:17 T0004 expected ')' after the expression, found the end of the line"}},
       {"  let v = 1 +\n  let w = (2\n  y[i +: 4] = x[i +: 4] + 3 4\n}",
-       {"3:3 T0004 expected an expression, found 'let'", "3:13 T0004 expected ')' after the expression, found the end of the line",
+       {"3:3 T0004 expected an expression, found 'let'",
+        "3:13 T0004 expected ')' after the expression, found the end of the line",
         "4:29 T0008 expected the end of the statement, found a number | put the next statement on a line of its own"}},
       // Newlines inside brackets stay free.
       {"  let v = (1 +\n    2\n  + 3)\n  y[i +: 4] = x[i\n    +: 4] + v\n}", {}},

@@ -9,12 +9,13 @@
 using namespace tessera;
 
 TEST_CASE("one clean kernel") {
-  PtxasReport report = parsePtxasLog("ptxas info    : 0 bytes gmem\n"
-                                     "ptxas info    : Compiling entry function 'gemm' for 'sm_90a'\n"
-                                     "ptxas info    : Function properties for gemm\n"
-                                     "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-                                     "ptxas info    : Used 240 registers, used 1 barriers, 512 bytes smem, 560 bytes cmem[0]\n"
-                                     "ptxas info    : Compile time = 12.250 ms\n");
+  PtxasReport report =
+      parsePtxasLog("ptxas info    : 0 bytes gmem\n"
+                    "ptxas info    : Compiling entry function 'gemm' for 'sm_90a'\n"
+                    "ptxas info    : Function properties for gemm\n"
+                    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                    "ptxas info    : Used 240 registers, used 1 barriers, 512 bytes smem, 560 bytes cmem[0]\n"
+                    "ptxas info    : Compile time = 12.250 ms\n");
   REQUIRE(report.functions.size() == 1);
   const PtxasFunction &f = report.functions[0];
   CHECK(f.name == "gemm");
@@ -58,7 +59,8 @@ TEST_CASE("two kernels and a device function, one spills") {
 
 TEST_CASE("performance losses, warnings, errors") {
   PtxasReport report = parsePtxasLog(
-      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register "
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+      "insufficient register "
       "resources for the wgmma pipeline in the function 'f'\n"
       "ptxas warning : Value of threads per SM for entry f is out of range. .minnctapersm will be ignored\n"
       "ptxas a.ptx, line 9; error   : Feature 'stmatrix' requires .target sm_90 or higher\n"
@@ -73,8 +75,9 @@ TEST_CASE("performance losses, warnings, errors") {
 TEST_CASE("any text is survived") {
   CHECK(parsePtxasLog("").functions.empty());
   CHECK(parsePtxasLog("ptxas info    : Compiling entry function").functions.size() <= 1);
-  PtxasReport report = parsePtxasLog("ptxas info : Compiling entry function 'x' for 'y'\n"
-                                     "99999999999999999999999 bytes stack frame, bytes spill stores\nptxas info : Used registers");
+  PtxasReport report =
+      parsePtxasLog("ptxas info : Compiling entry function 'x' for 'y'\n"
+                    "99999999999999999999999 bytes stack frame, bytes spill stores\nptxas info : Used registers");
   REQUIRE(report.functions.size() == 1);
   CHECK(report.functions[0].stackBytes == 0);
   CHECK(report.functions[0].registers == 0);

@@ -58,8 +58,13 @@ TEST_CASE("numbers of the programming guide") {
     const char *name;
     int sharedBlockKb, threadsPerSm, blocks;
   };
-  for (Row row : {Row{"sm_80", 163, 2048, 32}, {"sm_86", 99, 1536, 16}, {"sm_89", 99, 1536, 24}, {"sm_90a", 227, 2048, 32},
-                  {"sm_100a", 227, 2048, 32}, {"sm_103a", 227, 2048, 32}, {"sm_120a", 99, 1536, 24}}) {
+  for (Row row : {Row{"sm_80", 163, 2048, 32},
+                  {"sm_86", 99, 1536, 16},
+                  {"sm_89", 99, 1536, 24},
+                  {"sm_90a", 227, 2048, 32},
+                  {"sm_100a", 227, 2048, 32},
+                  {"sm_103a", 227, 2048, 32},
+                  {"sm_120a", 99, 1536, 24}}) {
     INFO(row.name);
     const TargetInfo *t = findTarget(row.name);
     REQUIRE(t);
@@ -76,6 +81,7 @@ TEST_CASE("the script that assembles PTX knows the same targets and versions") {
   std::string expected;
   for (const TargetInfo *t : allTargets())
     if (t->gpu)
-      expected += fmt::format("{}\"{}\": \"{}.{}\"", expected.empty() ? "" : ", ", t->name, t->ptxVersion / 10, t->ptxVersion % 10);
+      expected += fmt::format("{}\"{}\": \"{}.{}\"", expected.empty() ? "" : ", ", t->name, t->ptxVersion / 10,
+                              t->ptxVersion % 10);
   CHECK(text.str().find("MINIMUM = {" + expected + "}") != std::string::npos);
 }

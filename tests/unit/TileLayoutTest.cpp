@@ -124,9 +124,12 @@ TEST_CASE("conversions move what enumeration says") {
   int64_t shape[] = {64, 64}, wide[] = {64, 96};
   Dist acc = mmaAccumulator(shape, 4, 1), blocked = blockedLayout(shape, 4, 1, 4);
   CHECK(checked(acc, acc) == Movement::Registers);
-  CHECK(checked(acc, mmaOperandA(shape, 4, 1)) == Movement::Registers); // P of attention reaches the second product in registers
-  CHECK(checked(mmaAccumulator(wide, 4, 1), mmaOperandA(wide, 4, 1)) == Movement::Registers); // and where repetitions are no power of two
-  CHECK(checked(mmaAccumulator(shape, 2, 2), mmaOperandA(shape, 2, 2)) == Movement::Shared);  // the columns of two warps are wanted by both
+  CHECK(checked(acc, mmaOperandA(shape, 4, 1)) ==
+        Movement::Registers); // P of attention reaches the second product in registers
+  CHECK(checked(mmaAccumulator(wide, 4, 1), mmaOperandA(wide, 4, 1)) ==
+        Movement::Registers); // and where repetitions are no power of two
+  CHECK(checked(mmaAccumulator(shape, 2, 2), mmaOperandA(shape, 2, 2)) ==
+        Movement::Shared); // the columns of two warps are wanted by both
   CHECK(checked(acc, blocked) == Movement::Shared);
   // Lanes of one warp in another order.
   Dist across = blockedLayout(llvm::ArrayRef<int64_t>(shape), 1, 1, 4), down = across;

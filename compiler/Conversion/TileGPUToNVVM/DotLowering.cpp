@@ -33,14 +33,16 @@ LogicalResult KernelLowering::lowerDot(DotOp op) {
 }
 
 SmallVector<Value> KernelLowering::matrixLoad(Value address, int count, bool transposed) {
-  std::string text = std::string("ldmatrix.sync.aligned.m8n8.x") + std::to_string(count) + (transposed ? ".trans" : "") + ".shared.b16 ";
+  std::string text = std::string("ldmatrix.sync.aligned.m8n8.x") + std::to_string(count) +
+                     (transposed ? ".trans" : "") + ".shared.b16 ";
   std::string outputs = "{", constraints;
   for (int i = 0; i < count; ++i) {
     outputs += (i ? ", $" : "$") + std::to_string(i);
     constraints += "=r,";
   }
   text += outputs + "}, [$" + std::to_string(count) + "];";
-  Value loaded = inlineAsm(SmallVector<Type>(count, b.getI32Type()), {address}, text, constraints + "r,~{memory}", true);
+  Value loaded =
+      inlineAsm(SmallVector<Type>(count, b.getI32Type()), {address}, text, constraints + "r,~{memory}", true);
   SmallVector<Value> words;
   for (int i = 0; i < count; ++i)
     words.push_back(structElement(loaded, i));
@@ -50,8 +52,9 @@ SmallVector<Value> KernelLowering::matrixLoad(Value address, int count, bool tra
 /// f32 bits rounded to tf32.
 static Value roundTf32(ImplicitLocOpBuilder &b, Value word) {
   auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
-  return LLVM::InlineAsmOp::create(b, TypeRange(b.getI32Type()), ValueRange(word), StringRef("cvt.rna.tf32.f32 $0, $1;"), StringRef("=r,r"),
-                                   false, false, LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
+  return LLVM::InlineAsmOp::create(b, TypeRange(b.getI32Type()), ValueRange(word),
+                                   StringRef("cvt.rna.tf32.f32 $0, $1;"), StringRef("=r,r"), false, false,
+                                   LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr())
       ->getResult(0);
 }
 
@@ -111,11 +114,11 @@ void KernelLowering::loadFragmentsA(DotOp op, int64_t step, ArrayRef<int64_t> ro
   }
   SharedAddress address{get(op.getA()), Value(), Value(), type};
   if (transposed) {
-    address.row = add(lane8, mulConstant(bit4, 8));                           // k
-    address.column = add(firstRow, mulConstant(bit3, 8));                     // m
+    address.row = add(lane8, mulConstant(bit4, 8));       // k
+    address.column = add(firstRow, mulConstant(bit3, 8)); // m
   } else {
-    address.row = add(firstRow, add(lane8, mulConstant(bit3, 8)));            // m
-    address.column = mulConstant(bit4, tf32 ? 4 : 8);                         // k
+    address.row = add(firstRow, add(lane8, mulConstant(bit3, 8))); // m
+    address.column = mulConstant(bit4, tf32 ? 4 : 8);              // k
   }
   for (int64_t row : rows) {
     Value at = transposed ? sharedAddress(address, step * stepK, row) : sharedAddress(address, row, step * stepK);
@@ -145,7 +148,8 @@ void KernelLowering::loadFragmentsB(DotOp op, int64_t step, ArrayRef<int64_t> co
     for (int64_t column : columns) {
       SmallVector<Value> words;
       for (int64_t half = 0; half < 2; ++half)
-        words.push_back(roundTf32(b, loadShared(b.getI32Type(), sharedAddress(address, step * 8 + half * 4, column), Value())));
+        words.push_back(
+            roundTf32(b, loadShared(b.getI32Type(), sharedAddress(address, step * 8 + half * 4, column), Value())));
       fragments.byOffset[column] = words;
     }
     return;
@@ -155,11 +159,11 @@ void KernelLowering::loadFragmentsB(DotOp op, int64_t step, ArrayRef<int64_t> co
   auto setUp = [&](bool pair) {
     Value second = pair ? mulConstant(bit4, 8) : Value();
     if (kContiguous) {
-      address.row = add(firstColumn, add(lane8, second));                     // n
-      address.column = mulConstant(bit3, tf32 ? 4 : 8);                       // k
+      address.row = add(firstColumn, add(lane8, second)); // n
+      address.column = mulConstant(bit3, tf32 ? 4 : 8);   // k
     } else {
-      address.row = add(lane8, mulConstant(bit3, 8));                         // k
-      address.column = add(firstColumn, second);                              // n
+      address.row = add(lane8, mulConstant(bit3, 8)); // k
+      address.column = add(firstColumn, second);      // n
     }
     address.swizzled.clear();
     address.rowBase = Value();
@@ -177,7 +181,8 @@ void KernelLowering::loadFragmentsB(DotOp op, int64_t step, ArrayRef<int64_t> co
       setForOne = true;
       setForPair = false;
     }
-    Value at = kContiguous ? sharedAddress(address, columns[i], step * stepK) : sharedAddress(address, step * stepK, columns[i]);
+    Value at = kContiguous ? sharedAddress(address, columns[i], step * stepK)
+                           : sharedAddress(address, step * stepK, columns[i]);
     SmallVector<Value> words = matrixLoad(at, pair ? 4 : 2, !kContiguous);
     if (tf32)
       for (Value &word : words)
@@ -262,16 +267,20 @@ LogicalResult KernelLowering::lowerPlainDot(DotOp op) {
       return value;
     if (isa<FloatType>(element))
       return LLVM::FPExtOp::create(b, accType, value);
-    return isUnsigned ? LLVM::ZExtOp::create(b, accType, value).getResult() : LLVM::SExtOp::create(b, accType, value).getResult();
+    return isUnsigned ? LLVM::ZExtOp::create(b, accType, value).getResult()
+                      : LLVM::SExtOp::create(b, accType, value).getResult();
   };
-  auto gather = [&](Value buffer, BufferType type, int64_t dimension, const llvm::SetVector<int64_t> &places, bool isUnsigned) {
+  auto gather = [&](Value buffer, BufferType type, int64_t dimension, const llvm::SetVector<int64_t> &places,
+                    bool isUnsigned) {
     bool placeIsColumn = type.getLayout().getOrder().back() == dimension;
     Value base = threadBase(acc, dimension);
     SharedAddress address{get(buffer), placeIsColumn ? k : base, placeIsColumn ? base : k, type};
     SmallVector<Value> elements;
     for (int64_t place : places)
-      elements.push_back(widen(
-          loadShared(element, placeIsColumn ? sharedAddress(address, 0, place) : sharedAddress(address, place, 0), Value()), isUnsigned));
+      elements.push_back(
+          widen(loadShared(element, placeIsColumn ? sharedAddress(address, 0, place) : sharedAddress(address, place, 0),
+                           Value()),
+                isUnsigned));
     return assemble(VectorType::get({int64_t(elements.size())}, accType), elements);
   };
   Value aValues = gather(op.getA(), left, 0, rows, op.getUnsignedA());

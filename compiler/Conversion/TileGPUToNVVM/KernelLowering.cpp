@@ -24,8 +24,12 @@ KernelLowering::KernelLowering(tile::KernelOp kernel, OpBuilder &builder)
 // Building blocks
 //===----------------------------------------------------------------------===//
 
-Value KernelLowering::i32(int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(value)); }
-Value KernelLowering::i64(int64_t value) { return LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(value)); }
+Value KernelLowering::i32(int64_t value) {
+  return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(value));
+}
+Value KernelLowering::i64(int64_t value) {
+  return LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(value));
+}
 
 Value KernelLowering::add(Value a, Value c) {
   if (!a || !c)
@@ -54,8 +58,8 @@ Value KernelLowering::inlineAsm(ArrayRef<Type> results, ArrayRef<Value> operands
     type = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
   auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
   auto op = LLVM::InlineAsmOp::create(b, type ? TypeRange(type) : TypeRange(), operands, StringRef(text),
-                                      StringRef(constraints), sideEffects, false, LLVM::tailcallkind::TailCallKind::None,
-                                      dialect, ArrayAttr());
+                                      StringRef(constraints), sideEffects, false,
+                                      LLVM::tailcallkind::TailCallKind::None, dialect, ArrayAttr());
   return type ? op->getResult(0) : Value();
 }
 
@@ -107,7 +111,8 @@ Value KernelLowering::splat(Value scalar, int64_t count) {
   auto type = VectorType::get({count}, scalar.getType());
   Value undef = LLVM::UndefOp::create(b, type);
   Value first = LLVM::InsertElementOp::create(b, undef, scalar, i32(0));
-  return count == 1 ? first : LLVM::ShuffleVectorOp::create(b, first, undef, SmallVector<int32_t>(count, 0)).getResult();
+  return count == 1 ? first
+                    : LLVM::ShuffleVectorOp::create(b, first, undef, SmallVector<int32_t>(count, 0)).getResult();
 }
 
 Value KernelLowering::bitcast(Value value, Type type) {
@@ -159,7 +164,9 @@ Value KernelLowering::threadBase(const Dist &layout, int64_t axis) {
   b.setInsertionPoint(marker);
   Value fromLane = bitsToCoordinate(b, lane, layout.lanes, axis);
   Value fromWarp = bitsToCoordinate(b, warp, layout.warps, axis);
-  Value result = fromLane && fromWarp ? LLVM::OrOp::create(b, fromLane, fromWarp).getResult() : fromLane ? fromLane : fromWarp;
+  Value result = fromLane && fromWarp ? LLVM::OrOp::create(b, fromLane, fromWarp).getResult()
+                 : fromLane           ? fromLane
+                                      : fromWarp;
   bases[{layout.attr(b.getContext()), axis}] = result;
   return result;
 }
@@ -373,7 +380,8 @@ static Value emitTree(ImplicitLocOpBuilder &b, const llvm::StringMap<Value> &sym
       rest = select(is(operands[1], minusOne), zero, rest);
       return select(is(operands[1], zero), operands[0], rest);
     }
-    Value result = op == "/" ? floor : LLVM::AddOp::create(b, floor, LLVM::ZExtOp::create(b, b.getI64Type(), inexact)).getResult();
+    Value result =
+        op == "/" ? floor : LLVM::AddOp::create(b, floor, LLVM::ZExtOp::create(b, b.getI64Type(), inexact)).getResult();
     result = select(is(operands[1], minusOne), negated, result);
     return select(is(operands[1], zero), zero, result);
   }
@@ -394,8 +402,8 @@ Value KernelLowering::emitExpression(StringRef text) {
 
 /// Registers of an elementwise op on tiles; 0 for anything else.
 static int64_t chainRegisters(Operation *op) {
-  if (op->getNumResults() != 1 || op->getNumRegions() || !hasLayout(op->getResult(0).getType()) || isa<arith::ConstantOp>(op) ||
-      !OpTrait::hasElementwiseMappableTraits(op))
+  if (op->getNumResults() != 1 || op->getNumRegions() || !hasLayout(op->getResult(0).getType()) ||
+      isa<arith::ConstantOp>(op) || !OpTrait::hasElementwiseMappableTraits(op))
     return 0;
   return registersOf(op->getResult(0).getType());
 }
@@ -438,7 +446,8 @@ LogicalResult KernelLowering::lowerChain(ArrayRef<Operation *> chain) {
       for (Value operand : op->getOperands()) {
         Value &piece = pieces[operand];
         if (!piece && !get(operand))
-          return op->emitError() << "internal error: an operand of '" << op->getName() << "' has no lowering for the GPU";
+          return op->emitError() << "internal error: an operand of '" << op->getName()
+                                 << "' has no lowering for the GPU";
         if (!piece) {
           Value whole = get(operand);
           auto vector = dyn_cast<VectorType>(whole.getType());
@@ -446,7 +455,9 @@ LogicalResult KernelLowering::lowerChain(ArrayRef<Operation *> chain) {
           if (!vector)
             piece = whole;
           else if (matchPattern(whole, m_Constant(&splatted)) && splatted.isSplat())
-            piece = arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({size}, vector.getElementType()), splatted.getSplatValue<Attribute>()));
+            piece =
+                arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({size}, vector.getElementType()),
+                                                                    splatted.getSplatValue<Attribute>()));
           else
             piece = slice(whole, begin, size);
         }
@@ -533,7 +544,8 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
           shuffleConversion(o, conversion);
           return success();
         }
-        return lowerRearrangement(o.getSource(), o.getResult(), [](ArrayRef<int64_t> at) { return SmallVector<int64_t>(at); });
+        return lowerRearrangement(o.getSource(), o.getResult(),
+                                  [](ArrayRef<int64_t> at) { return SmallVector<int64_t>(at); });
       })
       .Case<tile::ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<tile::ScanOp>([&](tile::ScanOp o) {
@@ -588,7 +600,8 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     inits.push_back(get(init));
-  auto lowered = scf::ForOp::create(b, get(loop.getLowerBound()), get(loop.getUpperBound()), get(loop.getStep()), inits);
+  auto lowered =
+      scf::ForOp::create(b, get(loop.getLowerBound()), get(loop.getUpperBound()), get(loop.getStep()), inits);
   values[loop.getInductionVar()] = lowered.getInductionVar();
   for (auto [old, fresh] : llvm::zip(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
     values[old] = fresh;
@@ -652,7 +665,8 @@ LogicalResult KernelLowering::lowerElementwise(Operation *op) {
       return op->emitError() << "internal error: an operand of '" << op->getName() << "' has no lowering for the GPU";
     operands.push_back(value);
   }
-  OperationState state(op->getLoc(), op->getName(), operands, {convertType(op->getResult(0).getType())}, op->getAttrs());
+  OperationState state(op->getLoc(), op->getName(), operands, {convertType(op->getResult(0).getType())},
+                       op->getAttrs());
   values[op->getResult(0)] = b.create(state)->getResult(0);
   return success();
 }
@@ -685,7 +699,8 @@ LogicalResult KernelLowering::lowerBroadcast(tile::BroadcastOp op) {
     values[op.getResult()] = splat(get(op.getSource()), registersOf(op.getResult().getType()));
     return success();
   }
-  auto source = cast<RankedTensorType>(op.getSource().getType()), result = cast<RankedTensorType>(op.getResult().getType());
+  auto source = cast<RankedTensorType>(op.getSource().getType()),
+       result = cast<RankedTensorType>(op.getResult().getType());
   int64_t lead = result.getRank() - source.getRank();
   return lowerRearrangement(op.getSource(), op.getResult(), [&](ArrayRef<int64_t> at) {
     SmallVector<int64_t> from(at.drop_front(lead));

@@ -29,15 +29,15 @@ namespace tessera {
 
 /// A tensor parameter as the kernel sees it.
 struct ParamView {
-  mlir::Value pointer;                        ///< !llvm.ptr<1>
-  llvm::SmallVector<mlir::Value> strides;     ///< elements, i64
-  llvm::SmallVector<int64_t> strideDivisors;  ///< powers of two that divide them
-  llvm::SmallVector<mlir::Value> extents;     ///< i64
+  mlir::Value pointer;                       ///< !llvm.ptr<1>
+  llvm::SmallVector<mlir::Value> strides;    ///< elements, i64
+  llvm::SmallVector<int64_t> strideDivisors; ///< powers of two that divide them
+  llvm::SmallVector<mlir::Value> extents;    ///< i64
   llvm::SmallVector<int64_t> extentDivisors;
-  int64_t unitDim = -1;                       ///< this dimension's stride is 1
-  int64_t align = 1;                          ///< bytes
+  int64_t unitDim = -1; ///< this dimension's stride is 1
+  int64_t align = 1;    ///< bytes
   int64_t elementBytes = 1;
-  bool readOnly = false;                      ///< mode `in`: nothing in the launch writes it
+  bool readOnly = false; ///< mode `in`: nothing in the launch writes it
 };
 
 struct PageTable;
@@ -45,31 +45,31 @@ struct PageTable;
 /// One dimension of a view: where it lies in its parameter.  Element e is at root index offset + e and exists iff low <= offset + e < high.
 struct ViewDim {
   int64_t root = 0;
-  mlir::Value offset;        ///< null: 0
+  mlir::Value offset; ///< null: 0
   int64_t offsetDivisor = int64_t(1) << 30;
   bool offsetNonNegative = true;
-  mlir::Value low;           ///< null: 0
+  mlir::Value low; ///< null: 0
   mlir::Value high;
   int64_t highDivisor = 1;
-  int64_t staticExtent = -1; ///< of an untouched static dimension
+  int64_t staticExtent = -1;        ///< of an untouched static dimension
   std::shared_ptr<PageTable> pages; ///< of rows behind a page table; `root` is then the dimension of a row in its page
 };
 
 /// A view resolved to its parameter.
 struct ViewState {
   const ParamView *param = nullptr;
-  mlir::Value pointer;       ///< moved by the scalar indices
+  mlir::Value pointer;                       ///< moved by the scalar indices
   int64_t pointerDivisor = int64_t(1) << 30; ///< elements; what the scalar indices leave of the alignment
-  mlir::Value valid;         ///< i1: the scalar indices were inside; null: true
+  mlir::Value valid;                         ///< i1: the scalar indices were inside; null: true
   llvm::SmallVector<ViewDim> dims;
 };
 
 /// The page table behind a dimension.
 struct PageTable {
   ViewState table;
-  bool wideEntries = false;  ///< i64; else i32
-  int64_t pageRoot = 0;      ///< the pool's dimension of pages
-  mlir::Value rowsOfPage;    ///< i64
+  bool wideEntries = false;                  ///< i64; else i32
+  int64_t pageRoot = 0;                      ///< the pool's dimension of pages
+  mlir::Value rowsOfPage;                    ///< i64
   mlir::Value poolOffset, poolLow, poolHigh; ///< i64; the first two may be null: 0
 };
 
@@ -101,8 +101,9 @@ private:
   void lowerConstant(mlir::arith::ConstantOp op);
   void lowerIota(tile::IotaOp op);
   mlir::LogicalResult lowerBroadcast(tile::BroadcastOp op);
-  mlir::LogicalResult lowerRearrangement(Value source, Value result,
-                                         llvm::function_ref<llvm::SmallVector<int64_t>(llvm::ArrayRef<int64_t>)> toSource);
+  mlir::LogicalResult
+  lowerRearrangement(Value source, Value result,
+                     llvm::function_ref<llvm::SmallVector<int64_t>(llvm::ArrayRef<int64_t>)> toSource);
   Value mathFunction(mlir::Operation *op, Value operand); ///< null after an error
 
   // MemoryLowering.cpp
@@ -120,38 +121,39 @@ private:
   /// How the elements of one slice are reached under one layout.  Built by `planAccess`.
   struct Access {
     const ParamView *param = nullptr;
-    Value base;                                  ///< pointer of the thread's element at constant offset 0
-    llvm::SmallVector<Value> stride;             ///< bytes per step of each tile dimension, i64; null where constant
-    llvm::SmallVector<int64_t> constantStride;   ///< bytes per step where constant
-    llvm::SmallVector<Value> room;               ///< i32: offset c of dimension d is inside iff c < room[d]; null: always
-    llvm::SmallVector<Value> below;              ///< i32: and c >= below[d]; null: always
-    Value valid;                                 ///< i1, null: true
-    int64_t vector = 1;                          ///< elements of one access along `vectorDim`
+    Value base;                                ///< pointer of the thread's element at constant offset 0
+    llvm::SmallVector<Value> stride;           ///< bytes per step of each tile dimension, i64; null where constant
+    llvm::SmallVector<int64_t> constantStride; ///< bytes per step where constant
+    llvm::SmallVector<Value> room;             ///< i32: offset c of dimension d is inside iff c < room[d]; null: always
+    llvm::SmallVector<Value> below;            ///< i32: and c >= below[d]; null: always
+    Value valid;                               ///< i1, null: true
+    int64_t vector = 1;                        ///< elements of one access along `vectorDim`
     int64_t vectorDim = -1;
     llvm::DenseMap<std::pair<int64_t, int64_t>, Value> predicateOf, addressOf; ///< memo by (dimension, offset)
     /// One index tile: the element at a register of the slice is a register of this vector.
     struct Gather {
-      Value vector, offset, low, high, stride;    ///< vector of i64; the others i64, offset and low may be null; stride in bytes
+      Value vector, offset, low, high,
+          stride; ///< vector of i64; the others i64, offset and low may be null; stride in bytes
       Dist layout;
       std::map<llvm::SmallVector<int64_t>, int64_t> registerAt;
-      int64_t firstDim = 0;                       ///< tile dimension of the index tile's first
-      llvm::SmallVector<int64_t> shape;           ///< of the index tile; 1 stretches
+      int64_t firstDim = 0;                             ///< tile dimension of the index tile's first
+      llvm::SmallVector<int64_t> shape;                 ///< of the index tile; 1 stretches
       llvm::DenseMap<int64_t, Value> insideOf, bytesOf; ///< memo by register
     };
     /// A range of rows behind a page table.
     struct Paged {
       ViewDim dim;
-      Value first;                                ///< row of the thread's element at constant offset 0
-      int64_t position = 0, step = 1;             ///< tile dimension
+      Value first;                                      ///< row of the thread's element at constant offset 0
+      int64_t position = 0, step = 1;                   ///< tile dimension
       llvm::DenseMap<int64_t, Value> insideOf, bytesOf; ///< memo by offset
     };
     std::vector<Paged> paged;
     std::vector<Gather> gathers;
     int64_t registerOf(const Gather &gather, llvm::ArrayRef<int64_t> offset) const;
   };
-  mlir::FailureOr<Access> planAccess(mlir::Operation *op, Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths,
-                                     llvm::ArrayRef<int64_t> steps, const Dist &layout, llvm::ArrayRef<int64_t> shape,
-                                     bool boundedVectors);
+  mlir::FailureOr<Access> planAccess(mlir::Operation *op, Value view, mlir::ValueRange indices,
+                                     llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps, const Dist &layout,
+                                     llvm::ArrayRef<int64_t> shape, bool boundedVectors);
   Value accessPredicate(Access &access, llvm::ArrayRef<int64_t> offset); ///< null: true
   Value accessPointer(Access &access, llvm::ArrayRef<int64_t> offset);
   /// A guarded (predicate non-null) or plain access of `type` in global memory.
@@ -169,8 +171,9 @@ private:
   struct SharedAddress {
     Value base, row, column; ///< i32; row and column: run-time parts, null for 0
     tile_gpu::BufferType type;
-    llvm::DenseMap<int64_t, Value> swizzled = llvm::DenseMap<int64_t, Value>(); ///< memo by what enters the exclusive or
-    Value rowBase = Value();                                                     ///< base + row * pitch
+    llvm::DenseMap<int64_t, Value> swizzled =
+        llvm::DenseMap<int64_t, Value>(); ///< memo by what enters the exclusive or
+    Value rowBase = Value();              ///< base + row * pitch
   };
   Value sharedAddress(SharedAddress &address, int64_t constRow, int64_t constColumn);
   /// Row and column of buffer coordinates: rows are all dimensions but the fastest, flattened.
@@ -225,7 +228,7 @@ private:
   tile::KernelOp kernel;
   mlir::ImplicitLocOpBuilder b;
   mlir::LLVM::LLVMFuncOp function;
-  mlir::Operation *marker = nullptr; ///< end of the entry block's prologue
+  mlir::Operation *marker = nullptr;      ///< end of the entry block's prologue
   Value threadId, lane, warp, sharedBase; ///< i32
   int64_t warps = 4;
   std::vector<std::unique_ptr<ParamView>> params;

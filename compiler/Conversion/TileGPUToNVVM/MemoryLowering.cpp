@@ -14,7 +14,8 @@ using namespace tessera;
 using namespace tessera::tile_gpu;
 
 /// Steps of the tile dimensions of a slice of rank `rank`; 1 for those of index tiles.
-static SmallVector<int64_t> tileSteps(ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps, size_t rank) {
+static SmallVector<int64_t> tileSteps(ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
+                                      size_t rank) {
   size_t ranges = llvm::count_if(widths, [](int64_t width) { return width > 0; });
   SmallVector<int64_t> result;
   bool placed = false;
@@ -49,8 +50,10 @@ LogicalResult KernelLowering::lowerSubview(tile::SubviewOp op) {
     if (kind == 0 && dim.pages) {
       auto [bytes, inside] = pagedRow(dim, *source.param, start);
       result.valid = result.valid ? LLVM::AndOp::create(b, result.valid, inside).getResult() : inside;
-      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
-      result.pointerDivisor = std::min({result.pointerDivisor, source.param->strideDivisors[dim.root], source.param->strideDivisors[dim.pages->pageRoot]});
+      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer,
+                                           ArrayRef<LLVM::GEPArg>{bytes});
+      result.pointerDivisor = std::min({result.pointerDivisor, source.param->strideDivisors[dim.root],
+                                        source.param->strideDivisors[dim.pages->pageRoot]});
       continue;
     }
     if (kind == 0) {
@@ -59,8 +62,10 @@ LogicalResult KernelLowering::lowerSubview(tile::SubviewOp op) {
       Value inside = LLVM::AndOp::create(b, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, start, low),
                                          LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, start, dim.high));
       result.valid = result.valid ? LLVM::AndOp::create(b, result.valid, inside).getResult() : inside;
-      Value bytes = mulConstant(LLVM::MulOp::create(b, start, source.param->strides[dim.root]), source.param->elementBytes);
-      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+      Value bytes =
+          mulConstant(LLVM::MulOp::create(b, start, source.param->strides[dim.root]), source.param->elementBytes);
+      result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer,
+                                           ArrayRef<LLVM::GEPArg>{bytes});
       int64_t divisor = dim.root == source.param->unitDim ? std::min(dim.offsetDivisor, facts.divisor(first))
                                                           : source.param->strideDivisors[dim.root];
       result.pointerDivisor = std::min(result.pointerDivisor, divisor);
@@ -95,8 +100,10 @@ void KernelLowering::lowerPaged(tile::PagedOp op) {
   pages->rowsOfPage = row.offset ? LLVM::SubOp::create(b, row.high, row.offset).getResult() : row.high;
   ViewState result = pool;
   if (row.offset) {
-    Value bytes = mulConstant(LLVM::MulOp::create(b, row.offset, pool.param->strides[row.root]), pool.param->elementBytes);
-    result.pointer = LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
+    Value bytes =
+        mulConstant(LLVM::MulOp::create(b, row.offset, pool.param->strides[row.root]), pool.param->elementBytes);
+    result.pointer =
+        LLVM::GEPOp::create(b, result.pointer.getType(), b.getI8Type(), result.pointer, ArrayRef<LLVM::GEPArg>{bytes});
     result.pointerDivisor = std::min(result.pointerDivisor, pool.param->strideDivisors[row.root]);
   }
   ViewDim rows;
@@ -112,23 +119,29 @@ std::pair<Value, Value> KernelLowering::pagedRow(const ViewDim &dim, const Param
   const PageTable &pages = *dim.pages;
   auto both = [&](Value x, Value y) -> Value { return x && y ? LLVM::AndOp::create(b, x, y).getResult() : x ? x : y; };
   auto between = [&](Value x, Value low, Value high) -> Value {
-    return both(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, x, low ? low : i64(0)), LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, x, high));
+    return both(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, x, low ? low : i64(0)),
+                LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, x, high));
   };
-  Value inside = both(between(row, dim.low, dim.high), LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sgt, pages.rowsOfPage, i64(0)));
+  Value inside = both(between(row, dim.low, dim.high),
+                      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sgt, pages.rowsOfPage, i64(0)));
   Value rows = LLVM::SMaxOp::create(b, pages.rowsOfPage, i64(1));
   Value safe = LLVM::SelectOp::create(b, inside, row, i64(0));
   Value page = LLVM::UDivOp::create(b, safe, rows), within = LLVM::URemOp::create(b, safe, rows);
   const ViewDim &entries = pages.table.dims[0];
   Value index = add(entries.offset, page);
   inside = both(both(inside, between(index, entries.low, entries.high)), pages.table.valid);
-  Value bytes = mulConstant(LLVM::MulOp::create(b, index, pages.table.param->strides[entries.root]), pages.table.param->elementBytes);
-  Value pointer = LLVM::GEPOp::create(b, pages.table.pointer.getType(), b.getI8Type(), pages.table.pointer, ArrayRef<LLVM::GEPArg>{bytes});
-  Value number = loadGlobal(pages.wideEntries ? b.getI64Type() : b.getI32Type(), pointer, inside, pages.table.param->readOnly);
+  Value bytes = mulConstant(LLVM::MulOp::create(b, index, pages.table.param->strides[entries.root]),
+                            pages.table.param->elementBytes);
+  Value pointer = LLVM::GEPOp::create(b, pages.table.pointer.getType(), b.getI8Type(), pages.table.pointer,
+                                      ArrayRef<LLVM::GEPArg>{bytes});
+  Value number =
+      loadGlobal(pages.wideEntries ? b.getI64Type() : b.getI32Type(), pointer, inside, pages.table.param->readOnly);
   if (!pages.wideEntries)
     number = LLVM::SExtOp::create(b, b.getI64Type(), number);
   number = add(pages.poolOffset, number);
   inside = both(inside, between(number, pages.poolLow, pages.poolHigh));
-  Value elements = LLVM::AddOp::create(b, LLVM::MulOp::create(b, number, param.strides[pages.pageRoot]), LLVM::MulOp::create(b, within, param.strides[dim.root]));
+  Value elements = LLVM::AddOp::create(b, LLVM::MulOp::create(b, number, param.strides[pages.pageRoot]),
+                                       LLVM::MulOp::create(b, within, param.strides[dim.root]));
   return {mulConstant(elements, param.elementBytes), inside};
 }
 
@@ -229,7 +242,8 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
       Value base = threadBase(layout, position), room;
       paged.first = base ? add(row, mulConstant(LLVM::ZExtOp::create(b, b.getI64Type(), base), steps[d])) : row;
       if (layout.coverage(position) > width)
-        room = base ? LLVM::SubOp::create(b, i32(steps[d] * width), mulConstant(base, steps[d])).getResult() : i32(steps[d] * width);
+        room = base ? LLVM::SubOp::create(b, i32(steps[d] * width), mulConstant(base, steps[d])).getResult()
+                    : i32(steps[d] * width);
       access.stride.push_back(Value());
       access.constantStride.push_back(0);
       access.room.push_back(room);
@@ -257,7 +271,9 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
     int64_t step = steps[d];
     Value base = threadBase(layout, position);
     Value first = base ? add(start, mulConstant(LLVM::ZExtOp::create(b, b.getI64Type(), base), step)) : start;
-    bytes = add(bytes, mulConstant(dim.root == param.unitDim ? first : LLVM::MulOp::create(b, first, param.strides[dim.root]).getResult(),
+    bytes = add(bytes, mulConstant(dim.root == param.unitDim
+                                       ? first
+                                       : LLVM::MulOp::create(b, first, param.strides[dim.root]).getResult(),
                                    param.elementBytes));
     if (dim.root == param.unitDim) {
       access.stride.push_back(Value());
@@ -282,7 +298,8 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
         below = clamp(LLVM::SubOp::create(b, dim.low ? dim.low : i64(0), first));
     }
     if (padded) {
-      Value left = base ? LLVM::SubOp::create(b, i32(step * width), mulConstant(base, step)).getResult() : i32(step * width);
+      Value left =
+          base ? LLVM::SubOp::create(b, i32(step * width), mulConstant(base, step)).getResult() : i32(step * width);
       room = room ? LLVM::SMinOp::create(b, room, left).getResult() : left;
     }
     access.room.push_back(room);
@@ -290,7 +307,8 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
     if (dim.root == param.unitDim) {
       vector = std::min(vector, startDivisor);
       if (!always && boundedVectors)
-        vector = std::min(vector, std::max<int64_t>(1, dim.low ? std::min(dim.highDivisor, dim.offsetDivisor) : dim.highDivisor));
+        vector = std::min(
+            vector, std::max<int64_t>(1, dim.low ? std::min(dim.highDivisor, dim.offsetDivisor) : dim.highDivisor));
       if (padded && boundedVectors)
         vector = std::min(vector, width & -width);
     } else {
@@ -303,7 +321,8 @@ FailureOr<KernelLowering::Access> KernelLowering::planAccess(Operation *op, Valu
   else if (access.vectorDim >= 0)
     access.vector = std::max<int64_t>(1, vector);
   if (bytes)
-    access.base = LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{bytes});
+    access.base =
+        LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{bytes});
   return access;
 }
 
@@ -378,7 +397,8 @@ Value KernelLowering::accessPointer(Access &access, ArrayRef<int64_t> offset) {
     pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
   }
   if (constant)
-    pointer = LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(constant)});
+    pointer =
+        LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(constant)});
   return pointer;
 }
 
@@ -426,7 +446,8 @@ static Value fromWords(ImplicitLocOpBuilder &b, Type type, ArrayRef<Value> words
   if (words.size() > 1) {
     packed = LLVM::UndefOp::create(b, VectorType::get({int64_t(words.size())}, word));
     for (auto [i, w] : llvm::enumerate(words))
-      packed = LLVM::InsertElementOp::create(b, packed, w, LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i)));
+      packed = LLVM::InsertElementOp::create(b, packed, w,
+                                             LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i)));
   }
   if (type.isInteger(8))
     return LLVM::TruncOp::create(b, type, packed);
@@ -444,7 +465,8 @@ static SmallVector<Value> toWords(ImplicitLocOpBuilder &b, Value value, const Ac
     return {packed};
   SmallVector<Value> words;
   for (int64_t i = 0; i < form.words; ++i)
-    words.push_back(LLVM::ExtractElementOp::create(b, packed, LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i))));
+    words.push_back(
+        LLVM::ExtractElementOp::create(b, packed, LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(i))));
   return words;
 }
 
@@ -467,7 +489,8 @@ Value KernelLowering::loadGlobal(Type type, Value pointer, Value predicate, bool
     constraints += std::string(i ? "," : "") + (predicate ? "=&" : "=") + form.constraint;
   constraints += ",l";
   SmallVector<Value> operands{pointer};
-  std::string load = "ld.global." + form.suffix + " " + wordList(form.words, 0) + ", [$" + std::to_string(form.words) + "];";
+  std::string load =
+      "ld.global." + form.suffix + " " + wordList(form.words, 0) + ", [$" + std::to_string(form.words) + "];";
   if (predicate) {
     std::string move = form.word.isInteger(64) ? "mov.b64 $" : form.word.isInteger(16) ? "mov.b16 $" : "mov.b32 $";
     for (int64_t i = 0; i < form.words; ++i)
@@ -499,7 +522,8 @@ void KernelLowering::storeGlobal(Value value, Value pointer, Value predicate) {
     constraints += std::string(form.constraint) + ",";
   constraints += "l";
   operands.push_back(pointer);
-  std::string text = "st.global." + form.suffix + " [$" + std::to_string(form.words) + "], " + wordList(form.words, 0) + ";";
+  std::string text =
+      "st.global." + form.suffix + " [$" + std::to_string(form.words) + "], " + wordList(form.words, 0) + ";";
   if (predicate) {
     text = "@$" + std::to_string(form.words + 1) + " " + text;
     constraints += ",b";
@@ -544,7 +568,8 @@ LogicalResult KernelLowering::lowerLoad(tile::LoadOp op) {
       offset[d] *= step;
     // Offsets count elements of memory for predicates, steps of the slice for strides.
     Value predicate = accessPredicate(*access, offset);
-    chunks.push_back(padded(loadGlobal(chunk, accessPointer(*access, layout.offset(r)), predicate, readOnly), predicate));
+    chunks.push_back(
+        padded(loadGlobal(chunk, accessPointer(*access, layout.offset(r)), predicate, readOnly), predicate));
   }
   values[op.getResult()] = assemble(convertType(tile), chunks);
   return success();
@@ -626,7 +651,8 @@ LogicalResult KernelLowering::lowerAccumulate(tile::AccumulateOp op) {
   const char *constraint = element.isF32() ? "f" : element.isF64() ? "d" : element.isInteger(64) ? "l" : "r";
   std::string suffix = element.isF32() ? "f32" : element.isF64() ? "f64" : element.isInteger(64) ? "u64" : "u32";
   auto one = [&](Value value, Value pointer, Value predicate) {
-    std::string text = "red.relaxed.gpu.global.add." + suffix + " [$0], $1;", constraints = std::string("l,") + constraint;
+    std::string text = "red.relaxed.gpu.global.add." + suffix + " [$0], $1;",
+                constraints = std::string("l,") + constraint;
     SmallVector<Value> operands{pointer, value};
     if (predicate) {
       text = "@$2 " + text;
@@ -637,7 +663,8 @@ LogicalResult KernelLowering::lowerAccumulate(tile::AccumulateOp op) {
   };
   if (!tile) {
     Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
-    one(get(op.getValue()), access->base, access->valid ? LLVM::AndOp::create(b, access->valid, first).getResult() : first);
+    one(get(op.getValue()), access->base,
+        access->valid ? LLVM::AndOp::create(b, access->valid, first).getResult() : first);
     return success();
   }
   if (Value owner = ownsElements(layout))
@@ -656,7 +683,8 @@ LogicalResult KernelLowering::lowerAccumulate(tile::AccumulateOp op) {
 /// its result, and what it acquired, to all of them.
 LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
   using tile::AtomicKind;
-  FailureOr<Access> access = planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), Dist(), {}, true);
+  FailureOr<Access> access =
+      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), Dist(), {}, true);
   if (failed(access))
     return failure();
   Type element = op.getResult().getType();
@@ -687,7 +715,8 @@ LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
     if (op.getCompare())
       pass(get(op.getCompare()));
     pass(get(op.getValue()));
-    std::string atom = "atom." + order + ".gpu.global." + kNames[int(op.getKind())] + "." + type + " $0, " + arguments + ";";
+    std::string atom =
+        "atom." + order + ".gpu.global." + kNames[int(op.getKind())] + "." + type + " $0, " + arguments + ";";
     if (access->valid) {
       operands.push_back(access->valid);
       constraints += ",b";

@@ -70,8 +70,8 @@ Value KernelLowering::identityOf(ReduceKind kind, Type element) {
 /// The value of the lane whose number differs in bit `laneBit`.
 Value KernelLowering::shuffle(Value value, int64_t laneBit) {
   return shuffleWords(value, [&](Value word) -> Value {
-    return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, i32(int64_t(1) << laneBit), i32(31), NVVM::ShflKind::bfly,
-                                UnitAttr());
+    return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, i32(int64_t(1) << laneBit), i32(31),
+                                NVVM::ShflKind::bfly, UnitAttr());
   });
 }
 
@@ -186,7 +186,9 @@ void KernelLowering::lowerScan(tile::ScanOp op) {
   int64_t lanesAlong = llvm::popcount(uint64_t(layout.laneMask(axis))), group = int64_t(1) << lanesAlong;
   Value inGroup = LLVM::AndOp::create(b, lane, i32(group - 1));
   Value identity = identityOf(kind, type.getElementType());
-  auto join = [&](Value before, Value after) { return reverse ? combine(kind, after, before) : combine(kind, before, after); };
+  auto join = [&](Value before, Value after) {
+    return reverse ? combine(kind, after, before) : combine(kind, before, after);
+  };
   auto shift = [&](Value value, int64_t distance) {
     return shuffleWords(value, [&](Value word) -> Value {
       return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, i32(distance), i32(reverse ? 31 : 0),
@@ -228,8 +230,9 @@ void KernelLowering::lowerScan(tile::ScanOp op) {
       Value total = local.back();
       for (int64_t distance = 1; distance < group; distance *= 2) {
         Value before = shift(total, distance);
-        Value has = reverse ? LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, inGroup, i32(group - distance)).getResult()
-                            : LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, inGroup, i32(distance)).getResult();
+        Value has = reverse
+                        ? LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, inGroup, i32(group - distance)).getResult()
+                        : LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, inGroup, i32(distance)).getResult();
         total = LLVM::SelectOp::create(b, has, join(before, total), total);
       }
       Value before;
@@ -242,7 +245,8 @@ void KernelLowering::lowerScan(tile::ScanOp op) {
       for (auto [i, member] : llvm::enumerate(members))
         results[member.second] = before ? join(before, local[i]) : local[i];
       // The whole repetition's total is in the last lane of the group.
-      Value last = LLVM::OrOp::create(b, LLVM::AndOp::create(b, lane, i32(31 & ~(group - 1))), i32(reverse ? 0 : group - 1));
+      Value last =
+          LLVM::OrOp::create(b, LLVM::AndOp::create(b, lane, i32(31 & ~(group - 1))), i32(reverse ? 0 : group - 1));
       Value all = group == 1 ? total : shuffleWords(total, [&](Value word) -> Value {
         return NVVM::ShflOp::create(b, word.getType(), i32(-1), word, last, i32(31), NVVM::ShflKind::idx, UnitAttr());
       });

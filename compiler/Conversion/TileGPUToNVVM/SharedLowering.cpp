@@ -25,8 +25,9 @@ LogicalResult KernelLowering::lowerAlloc(AllocOp op) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(module.getBody());
       auto type = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-      global = LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol, Attribute(),
-                                      /*alignment=*/1024, /*addrSpace=*/3);
+      global =
+          LLVM::GlobalOp::create(b, type, /*isConstant=*/false, LLVM::Linkage::External, kSharedSymbol, Attribute(),
+                                 /*alignment=*/1024, /*addrSpace=*/3);
     }
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(marker);
@@ -81,7 +82,8 @@ Value KernelLowering::sharedAddress(SharedAddress &address, int64_t constRow, in
   if (!base) {
     Value rowBits = address.swizzled.lookup(-1);
     if (!rowBits && address.row) {
-      Value shifted = layout.getShift() ? LLVM::LShrOp::create(b, address.row, i32(layout.getShift())).getResult() : address.row;
+      Value shifted =
+          layout.getShift() ? LLVM::LShrOp::create(b, address.row, i32(layout.getShift())).getResult() : address.row;
       rowBits = LLVM::ShlOp::create(b, LLVM::AndOp::create(b, shifted, i32(layout.getMask())), i32(4));
       address.swizzled[-1] = rowBits;
     }
@@ -152,9 +154,9 @@ void KernelLowering::storeShared(Value value, Value address, Value predicate) {
     storeShared(slice(value, half, half), addConstant(address, bytes / 2), predicate);
     return;
   }
-  Value raw = bytes == 1 ? LLVM::ZExtOp::create(b, word, bitcast(value, b.getI8Type())).getResult() : bitcast(value, word);
-  inlineAsm({}, {address, raw, predicate},
-            "@$2 st.shared.b" + std::to_string(bytes * 8) + " [$0], $1;",
+  Value raw =
+      bytes == 1 ? LLVM::ZExtOp::create(b, word, bitcast(value, b.getI8Type())).getResult() : bitcast(value, word);
+  inlineAsm({}, {address, raw, predicate}, "@$2 st.shared.b" + std::to_string(bytes * 8) + " [$0], $1;",
             std::string("r,") + constraint + ",b,~{memory}", true);
 }
 
@@ -165,7 +167,9 @@ static Value withinShape(ImplicitLocOpBuilder &b, const Dist &layout, ArrayRef<i
   for (int64_t d = 0; d < layout.rank(); ++d) {
     if (layout.coverage(d) <= limit[d] || offset[d] + layout.blockExtent(d) - 1 < limit[d])
       continue;
-    auto constant = [&](int64_t v) -> Value { return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(v)); };
+    auto constant = [&](int64_t v) -> Value {
+      return LLVM::ConstantOp::create(b, b.getI32Type(), b.getI32IntegerAttr(v));
+    };
     Value run = base(d);
     Value position = run ? LLVM::AddOp::create(b, run, constant(offset[d])).getResult() : constant(offset[d]);
     Value inside = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, position, constant(limit[d]));
@@ -234,8 +238,8 @@ LogicalResult KernelLowering::lowerRead(ReadOp op) {
     SmallVector<int64_t> at = layout.offset(r);
     Value predicate = withinShape(b, layout, at, type.getShape(), base);
     auto [row, column] = rowColumn(type, at);
-    parts.push_back(loadShared(vector == 1 ? element : VectorType::get({vector}, element), sharedAddress(address, row, column),
-                               predicate));
+    parts.push_back(loadShared(vector == 1 ? element : VectorType::get({vector}, element),
+                               sharedAddress(address, row, column), predicate));
   }
   values[op.getResult()] = assemble(convertType(tile), parts);
   return success();
@@ -253,7 +257,9 @@ void KernelLowering::zeroFill(Value base, BufferType type, int64_t axis, int64_t
   Type stored = element.isInteger(1) ? b.getI8Type() : element;
   for (int64_t start = 0; start < total; start += threads) {
     Value number = addConstant(threadId, start);
-    Value inside = start + threads > total ? LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, number, i32(total)).getResult() : Value();
+    Value inside = start + threads > total
+                       ? LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, number, i32(total)).getResult()
+                       : Value();
     SmallVector<Value> at(extents.size());
     for (int64_t d = extents.size() - 1; d >= 0; --d) {
       at[d] = LLVM::URemOp::create(b, number, i32(extents[d]));
@@ -287,8 +293,8 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
   Dist origin;
   origin.lanes = Bases(kLaneBits, SmallVector<int64_t>(2, 0));
   origin.reps = {1, 1};
-  FailureOr<Access> planned =
-      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), origin, shape, /*boundedVectors=*/false);
+  FailureOr<Access> planned = planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), origin,
+                                         shape, /*boundedVectors=*/false);
   if (failed(planned))
     return failure();
   Access &access = *planned;
@@ -319,18 +325,21 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
       piece = LLVM::URemOp::create(b, number, i32(pieces));
     }
     if (start + threads > total) {
-      Value exists = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, addConstant(row, constRow), i32(type.getShape()[slow]));
+      Value exists =
+          LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, addConstant(row, constRow), i32(type.getShape()[slow]));
       predicate = predicate ? LLVM::AndOp::create(b, predicate, exists).getResult() : exists;
     }
     Value column = mulConstant(piece, vector);
     // Where it comes from.
     auto along = [&](int64_t d, Value position) -> Value { // bytes
       Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), position);
-      return access.stride[d] ? LLVM::MulOp::create(b, wide, access.stride[d]).getResult() : mulConstant(wide, access.constantStride[d]);
+      return access.stride[d] ? LLVM::MulOp::create(b, wide, access.stride[d]).getResult()
+                              : mulConstant(wide, access.constantStride[d]);
     };
     if (!rowPointer || !even) {
       Value offset = add(along(slow, row), along(fastest, column));
-      rowPointer = LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{offset});
+      rowPointer =
+          LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{offset});
       address = SharedAddress{get(op.getBuffer()), row, column, type};
     }
     SmallVector<int64_t> constOffset(2, 0);
@@ -340,7 +349,9 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
     Value pointer = accessPointer(step, constOffset);
     // How much of it exists: elements of this piece inside the view and the slice.
     Value inside = access.valid, room;
-    auto require = [&](Value condition) { inside = inside ? LLVM::AndOp::create(b, inside, condition).getResult() : condition; };
+    auto require = [&](Value condition) {
+      inside = inside ? LLVM::AndOp::create(b, inside, condition).getResult() : condition;
+    };
     for (int64_t d : {slow, fastest}) {
       Value position = d == slow ? addConstant(row, constRow) : column;
       Value scaled = mulConstant(position, tileSteps[d]);
@@ -360,8 +371,10 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
     }
     Value target = sharedAddress(address, constRow, 0);
     if (!asynchronous) {
-      Value value = loadGlobal(type.getElementType(), pointer, inside ? (predicate ? LLVM::AndOp::create(b, inside, predicate).getResult() : inside) : predicate,
-                               access.valid ? false : views.find(op.getView())->second.param->readOnly);
+      Value value =
+          loadGlobal(type.getElementType(), pointer,
+                     inside ? (predicate ? LLVM::AndOp::create(b, inside, predicate).getResult() : inside) : predicate,
+                     access.valid ? false : views.find(op.getView())->second.param->readOnly);
       if (op.getPad() && inside) {
         // Padding of the slice, but 0 beyond it.
         Value pad = get(op.getPad());
@@ -387,7 +400,8 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
     }
     if (inside)
       size = LLVM::SelectOp::create(b, inside, size ? size : i32(vector * bytes), i32(0));
-    std::string text = vector * bytes == 16 ? "cp.async.cg.shared.global [$0], [$1], 16" : "cp.async.ca.shared.global [$0], [$1], " + std::to_string(vector * bytes);
+    std::string text = vector * bytes == 16 ? "cp.async.cg.shared.global [$0], [$1], 16"
+                                            : "cp.async.ca.shared.global [$0], [$1], " + std::to_string(vector * bytes);
     std::string constraints = "r,l";
     SmallVector<Value> operands{target, pointer};
     if (size) {
