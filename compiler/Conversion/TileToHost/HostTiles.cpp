@@ -29,9 +29,14 @@ Value HostLowering::combine(ReduceKind kind, Value x, Value y) {
   case ReduceKind::MinU:
     return arith::MinUIOp::create(b, x, y);
   case ReduceKind::MaxNum:
-    return arith::MaxNumFOp::create(b, x, y);
-  case ReduceKind::MinNum:
-    return arith::MinNumFOp::create(b, x, y);
+  case ReduceKind::MinNum: {
+    // In words that order the zeros: the number where one is NaN, else the extremum.
+    auto isNan = [&](Value v) -> Value { return arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, v, v); };
+    Value both = kind == ReduceKind::MaxNum ? arith::MaximumFOp::create(b, x, y).getResult()
+                                            : arith::MinimumFOp::create(b, x, y).getResult();
+    Value right = arith::SelectOp::create(b, isNan(y), x, both);
+    return arith::SelectOp::create(b, isNan(x), y, right);
+  }
   case ReduceKind::And:
     return arith::AndIOp::create(b, x, y);
   case ReduceKind::Or:
