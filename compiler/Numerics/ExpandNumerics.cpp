@@ -212,7 +212,8 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
       return {};
     }
     // x86 has no such instruction and returns either zero for two zeros; PTX orders them.
-    if (host && isa<arith::MaxNumFOp, arith::MinNumFOp>(op) && !isNarrow(Arithmetic::elementOf(op->getResult(0).getType())))
+    if (host && isa<arith::MaxNumFOp, arith::MinNumFOp>(op) &&
+        !isNarrow(Arithmetic::elementOf(op->getResult(0).getType())))
       return extremumOfNumbers(a, isa<arith::MaxNumFOp>(op), op->getOperand(0), op->getOperand(1));
     bool isFunction = isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp, math::RsqrtOp,
                           math::ErfOp, math::SinOp, math::CosOp, math::PowFOp>(op);

@@ -99,9 +99,17 @@ struct AllocateShared final : public tessera::impl::AllocateSharedPassBase<Alloc
     InFlightDiagnostic diagnostic =
         kernel.emitError() << "T0501: the kernel needs " << total << " bytes of shared memory, the target allows "
                            << int64_t(sharedBytes) << "; smaller tiles or fewer stages need less";
-    for (Buffer &buffer : buffers)
-      diagnostic.attachNote(buffer.alloc.getLoc())
-          << buffer.bytes << " bytes for a tile of " << cast<BufferType>(buffer.alloc.getResult().getType());
+    for (Buffer &buffer : buffers) {
+      auto type = cast<BufferType>(buffer.alloc.getResult().getType());
+      std::string tile;
+      llvm::raw_string_ostream text(tile);
+      text << type.getElementType() << "[";
+      llvm::interleaveComma(type.getShape(), text);
+      text << "]";
+      if (type.getStages() > 1)
+        text << " in " << type.getStages() << " stages";
+      diagnostic.attachNote(buffer.alloc.getLoc()) << buffer.bytes << " bytes for a tile " << tile;
+    }
     signalPassFailure();
   }
 };
