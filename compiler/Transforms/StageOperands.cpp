@@ -74,7 +74,8 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     kernel->setAttr(kWarpsAttr, IntegerAttr::get(IntegerType::get(&getContext(), 64), numWarps));
     for (tile::DotOp dot : dots)
       if (tileOf(dot.getA()).getRank() != 2) {
-        dot.emitOpError() << "products with a batch dimension are not supported on the GPU yet";
+        dot.emitError() << "T0509: products with a batch dimension are not compiled for GPUs yet; loop over the batch "
+                           "with a scalar index";
         return signalPassFailure();
       }
     for (tile::DotOp dot : dots)
