@@ -8,6 +8,7 @@
   N5  the top level has only what docs/architecture.md lists.
   N6  C++ sources and headers begin with the banner line, headers have the guard TESSERA_DIR_FILE_H (tools/cmake/pch_* excepted).
   N7  test files are named in kebab-case.
+  N8  a page under docs/ that a file names exists.
 """
 import pathlib
 import re
@@ -18,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOP = re.compile(r"^(CMakeLists\.txt|CMakePresets\.json|LICENSE|README\.md|CONTRIBUTING\.md|CHANGELOG\.md|SECURITY\.md|"
                  r"(compiler|dialect|runtime|examples|tests|tools|docs)/.*|\..*)$")
 MACHINE_PATH = re.compile("(^|[\\s\"'=(])/(" + "|".join(["ho" + "me", "ro" + "ot", "wo" + "rk", "Us" + "ers", "mn" + "t"]) + r")/[\w.-]+")
+PAGE = re.compile(r"(?<![\w/])docs/[\w/.-]+\.md\b")
 LEFTOVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
 
 
@@ -48,6 +50,9 @@ def main():
         for number, line in enumerate(lines, 1):
             if MACHINE_PATH.search(line):
                 findings.append(f"{name}:{number}: N4: path of a machine: {line.strip()[:100]}")
+            for page in PAGE.findall(line):
+                if not (ROOT / page).is_file():
+                    findings.append(f"{name}:{number}: N8: {page} does not exist")
             if source and LEFTOVER.search(line) and not re.search(r"#\d+", line):
                 findings.append(f"{name}:{number}: N3: {line.strip()[:100]}")
         banner = path.suffix in (".cpp", ".h", ".hpp", ".td") and not path.name.startswith("pch_")
