@@ -10,98 +10,6 @@
 namespace tessera::frontend {
 using namespace ast;
 
-const std::vector<std::string_view> &builtinNames() {
-  static const std::vector<std::string_view> kNames{"exp",
-                                                    "exp2",
-                                                    "log",
-                                                    "log2",
-                                                    "sqrt",
-                                                    "rsqrt",
-                                                    "sin",
-                                                    "cos",
-                                                    "tanh",
-                                                    "erf",
-                                                    "pow",
-                                                    "floor",
-                                                    "ceil",
-                                                    "round",
-                                                    "trunc",
-                                                    "abs",
-                                                    "max",
-                                                    "min",
-                                                    "maxnum",
-                                                    "minnum",
-                                                    "sum",
-                                                    "any",
-                                                    "all",
-                                                    "argmax",
-                                                    "argmin",
-                                                    "where",
-                                                    "clamp",
-                                                    "fma",
-                                                    "ceildiv",
-                                                    "zeros",
-                                                    "full",
-                                                    "iota",
-                                                    "reshape",
-                                                    "permute",
-                                                    "broadcast",
-                                                    "dot",
-                                                    "scaled_dot",
-                                                    "sum_type",
-                                                    "stack",
-                                                    "split",
-                                                    "concat",
-                                                    "take",
-                                                    "topk",
-                                                    "sort",
-                                                    "cumsum",
-                                                    "scan",
-                                                    "reduce",
-                                                    "histogram",
-                                                    "uniform",
-                                                    "paged",
-                                                    "inside",
-                                                    "static_assert",
-                                                    "assert",
-                                                    "assume",
-                                                    "print",
-                                                    "bitcast",
-                                                    "lowest",
-                                                    "highest",
-                                                    "atomic_add",
-                                                    "atomic_min",
-                                                    "atomic_max",
-                                                    "atomic_and",
-                                                    "atomic_or",
-                                                    "atomic_xor",
-                                                    "atomic_exchange",
-                                                    "atomic_cas",
-                                                    "inf",
-                                                    "nan",
-                                                    "log2e",
-                                                    "ln2",
-                                                    "bool",
-                                                    "i8",
-                                                    "i16",
-                                                    "i32",
-                                                    "i64",
-                                                    "u8",
-                                                    "u16",
-                                                    "u32",
-                                                    "u64",
-                                                    "f16",
-                                                    "bf16",
-                                                    "f32",
-                                                    "f64",
-                                                    "f8e4m3",
-                                                    "f8e5m2",
-                                                    "int",
-                                                    "fast",
-                                                    "deterministic"};
-  return kNames;
-}
-
 namespace {
 
 /// Number of edits between two names, at most `most` + 1.
@@ -126,7 +34,9 @@ size_t distance(std::string_view a, std::string_view b, size_t most) {
 class NameChecker {
 public:
   NameChecker(const File &file, std::vector<Diagnostic> &diagnostics) : file(file), diagnostics(diagnostics) {
-    std::set<std::string> names(builtinNames().begin(), builtinNames().end());
+    std::set<std::string> names;
+    for (const Builtin &builtin : builtins())
+      names.emplace(builtin.name);
     for (const Function &function : file.functions)
       names.insert(function.name);
     for (const Constant &constant : file.constants)
