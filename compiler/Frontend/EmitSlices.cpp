@@ -289,33 +289,64 @@ void Emitter::accumulateInto(const Slice &slice, const Value &value, At at) {
     tile::AccumulateOp::create(builder, loc(at), added.ssa, view.value, slice.indices, slice.widths, slice.steps);
 }
 
+/// Why there is no atomic of this kind on elements of `dtype`; nullopt where there is one.
+static std::optional<Refusal> refuseAtomic(tile::AtomicKind kind, DType dtype) {
+  using K = tile::AtomicKind;
+  if (kind == K::Exchange || kind == K::Cas)
+    return std::nullopt;
+  std::string name = fmt::format("atomic_{}", stringifyAtomicKind(kind).str());
+  bool isBitwise = kind == K::And || kind == K::Or || kind == K::Xor;
+  if (isBitwise && !isInteger(dtype) && dtype != DType::Bool)
+    return Refusal{"T0214", fmt::format("'{}' works on integers and bool, found {}", name, nameOf(dtype)),
+                   "keep the bits in a tensor of integers"};
+  if (!isBitwise && dtype == DType::Bool)
+    return Refusal{"T0205", fmt::format("'{}' does not work on bool", name), "write atomic_or or atomic_and"};
+  if (!isBitwise && isFp8(dtype))
+    return Refusal{"T0204", fmt::format("'{}' does not work on {}", name, nameOf(dtype)),
+                   "add up in f32 and convert in another kernel"};
+  return std::nullopt;
+}
+
 Value Emitter::atomic(tile::AtomicKind kind, tile::Order order, const Slice &slice, const Value &value,
-                      const Value *compare, At at) {
+                      const Value *compare, const Value *pad, At at) {
   const View &view = slice.view;
-  if (!slice.shape.empty())
-    return error(at, "T0225",
-                 "atomics on tiles are part of the language, but this version compiles those on one element",
-                 "write one index for each dimension");
   if (view.mode != ParamMode::InOut)
     return error(at, "T0314",
                  fmt::format("'{}' is '{}', and an atomic reads and writes", view.param, spelling(view.mode)),
                  "declare it 'inout'");
-  using K = tile::AtomicKind;
-  bool isInt = isInteger(view.dtype) && bitsOf(view.dtype) >= 32;
-  bool ordersUnsigned = isUnsignedInteger(view.dtype) && (kind == K::Min || kind == K::Max);
-  bool fits = (isInt && !ordersUnsigned) || (view.dtype == DType::F32 && (kind == K::Add || kind == K::Exchange));
-  if (!fits)
-    return error(at, "T0225", fmt::format("this version has no such atomic on {}", nameOf(view.dtype)),
-                 "use i32 or i64");
-  Value operand = widen(value, view.dtype, at), other = compare ? widen(*compare, view.dtype, at) : Value::nothing();
-  if (operand.isPoison() || other.isPoison())
+  if (std::optional<Refusal> refusal = refuseAtomic(kind, view.dtype))
+    return error(at, *refusal);
+  auto spread = [&](const Value &operand) -> mlir::Value {
+    if (operand.isData() && operand.shape().size() > slice.shape.size()) {
+      error(at, slice.shape.empty() ? "T0212" : "T0310",
+            slice.shape.empty() ? fmt::format("an atomic on one element takes a scalar, found {}", describe(operand))
+                                : fmt::format("an atomic on a slice of {} takes {}",
+                                              countOf(slice.shape.size(), "dimension"), describe(operand)),
+            "");
+      return {};
+    }
+    Value wide = widen(operand, view.dtype, at);
+    if (!wide.isPoison() && !slice.shape.empty())
+      wide = operand.isData() ? broadcast(wide, slice.shape, slice.origins, at)
+                              : full(operand, view.dtype, {slice.shape, slice.origins}, at);
+    return wide.isPoison() ? mlir::Value() : wide.ssa;
+  };
+  mlir::Value operand = spread(value), other = compare ? spread(*compare) : mlir::Value(), padding;
+  if (!operand || (compare && !other))
     return Value::poison();
-  if (!operand.isScalar() || (compare && !other.isScalar()))
-    return error(at, "T0212", fmt::format("an atomic on one element takes a scalar, found {}", describe(value)), "");
-  auto op = tile::AtomicOp::create(builder, loc(at), elementType(context, view.dtype), kind, operand.ssa,
-                                   compare ? other.ssa : mlir::Value(), view.value, slice.indices, slice.widths,
-                                   slice.steps, order);
-  return Value::data(op, view.dtype);
+  if (pad) {
+    Value scalar = widen(*pad, view.dtype, at);
+    if (scalar.isPoison())
+      return scalar;
+    if (!scalar.isScalar())
+      return error(at, "T0212", fmt::format("the padding is a scalar, found {}", describe(scalar)), "");
+    padding = scalar.ssa;
+  }
+  bool ordersUnsigned =
+      isUnsignedInteger(view.dtype) && (kind == tile::AtomicKind::Min || kind == tile::AtomicKind::Max);
+  auto op = tile::AtomicOp::create(builder, loc(at), typeOf(view.dtype, slice.shape), kind, operand, other, view.value,
+                                   slice.indices, slice.widths, slice.steps, order, padding, ordersUnsigned);
+  return Value::data(op, view.dtype, slice.origins);
 }
 
 Value Emitter::inside(const Slice &slice, At at) {

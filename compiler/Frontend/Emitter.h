@@ -167,9 +167,9 @@ public:
   Value inside(const Slice &slice, At at);
   /// `c[...] += value` of an `accum` parameter.
   void accumulateInto(const Slice &slice, const Value &value, At at);
-  /// One atomic on one element; gives what stood there.  `compare` for cas only.
+  /// An atomic on every element of a slice; gives what stood there, `pad` outside.  `compare` for cas only.
   Value atomic(tile::AtomicKind kind, tile::Order order, const Slice &slice, const Value &value, const Value *compare,
-               At at);
+               const Value *pad, At at);
   /// `t[:, None]`, `t[0]`: indices of a tile.
   Value indexTile(const Value &tile, llvm::ArrayRef<Index> indices, At at);
 

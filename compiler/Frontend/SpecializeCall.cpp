@@ -184,9 +184,13 @@ Value Specializer::evalAtomic(const std::string &name, const ast::CallExpr &call
   std::optional<Slice> part = evalPlace(*plain[0]->value, "an atomic");
   Value value = eval(*plain.back()->value);
   Value compare = wanted == 3 ? eval(*plain[1]->value) : Value::nothing();
-  if (!part || value.isPoison() || compare.isPoison())
+  Value pad = Value::nothing();
+  bool isPadded = plain[0]->value->kind == ast::Expr::Kind::Index && plain[0]->value->as<ast::IndexExpr>().pad;
+  if (isPadded)
+    pad = eval(*plain[0]->value->as<ast::IndexExpr>().pad);
+  if (!part || value.isPoison() || compare.isPoison() || pad.isPoison())
     return Value::poison();
-  return atomic(kind->second, order, *part, value, wanted == 3 ? &compare : nullptr, place);
+  return atomic(kind->second, order, *part, value, wanted == 3 ? &compare : nullptr, isPadded ? &pad : nullptr, place);
 }
 
 //===----------------------------------------------------------------------===//

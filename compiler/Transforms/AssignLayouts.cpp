@@ -84,6 +84,8 @@ Value slicedTile(Operation *op, SmallVectorImpl<OpOperand *> &indices, ArrayRef<
     return take(store, store.getValue());
   if (auto accumulate = dyn_cast<tile::AccumulateOp>(op))
     return take(accumulate, accumulate.getValue());
+  if (auto atomic = dyn_cast<tile::AtomicOp>(op))
+    return take(atomic, atomic.getResult());
   if (auto inside = dyn_cast<tile::InsideOp>(op))
     return take(inside, inside.getResult());
   return {};
@@ -195,6 +197,12 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
         }
       } else if (auto dot = dyn_cast<DotOp>(op)) {
         tie(dot.getAcc(), dot.getResult());
+      } else if (auto atomic = dyn_cast<tile::AtomicOp>(op)) {
+        if (!tileType(atomic.getResult()))
+          return;
+        tie(atomic.getValue(), atomic.getResult());
+        if (atomic.getCompare())
+          tie(atomic.getCompare(), atomic.getResult());
       } else if (isElementwise(op)) {
         for (Value operand : op->getOperands())
           for (Value result : op->getResults())
@@ -248,7 +256,7 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
           if (result && !layoutFor(broadcast.getSource()))
             changed |=
                 decide(broadcast.getSource(), broadcastSource(Dist(*result), type, tileType(broadcast.getResult())));
-        } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
+        } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::AtomicOp, tile::InsideOp>(op)) {
           SmallVector<OpOperand *> indices;
           ArrayRef<int64_t> widths;
           Value tile = slicedTile(op, indices, widths);
@@ -383,7 +391,7 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
           broadcast.getSourceMutable().assign(convert(
               builder, loc, broadcast.getSource(),
               broadcastSource(layoutOf(broadcast.getResult().getType()), type, tileType(broadcast.getResult()))));
-      } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::InsideOp>(op)) {
+      } else if (isa<tile::LoadOp, tile::StoreOp, tile::AccumulateOp, tile::AtomicOp, tile::InsideOp>(op)) {
         SmallVector<OpOperand *> indices;
         ArrayRef<int64_t> widths;
         Value tile = slicedTile(op, indices, widths);

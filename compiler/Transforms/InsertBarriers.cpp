@@ -102,6 +102,23 @@ struct InsertBarriers final : public tessera::impl::InsertBarriersPassBase<Inser
       visit(&op, state);
   }
 
+  /// An atomic on a scalar stands between barriers of its own; after the second only the read of its scratch is pending.  One on a tile is an access like
+  /// others, with a barrier of its own in front of a release and behind an acquire.
+  void visitAtomic(AtomicOp atomic, State &state) {
+    if (atomic.getBuffer()) {
+      state.pending.clear();
+      state.add(state.pending, shared(atomic.getBuffer(), false));
+      return;
+    }
+    tile::Order order = atomic.getOrder();
+    if (order == tile::Order::Release || order == tile::Order::AcqRel)
+      state.pending.clear();
+    if (auto one = global(atomic.getView(), true))
+      access(atomic, state, {*one});
+    if (order == tile::Order::Acquire || order == tile::Order::AcqRel)
+      state.pending.clear();
+  }
+
   void visit(Operation *op, State &state) {
     if (isa<BarrierOp>(op)) {
       state.pending.clear();
@@ -126,9 +143,7 @@ struct InsertBarriers final : public tessera::impl::InsertBarriersPassBase<Inser
       state.pending.clear();
       state.add(state.pending, shared(exchange.getBuffer(), false));
     } else if (auto atomic = dyn_cast<AtomicOp>(op)) {
-      // Starts with a barrier of its own; after its second one only the read of the scratch is pending.
-      state.pending.clear();
-      state.add(state.pending, shared(atomic.getBuffer(), false));
+      visitAtomic(atomic, state);
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       SmallVector<Access> accesses;
       for (Value operand : {dot.getA(), dot.getB()})

@@ -35,13 +35,26 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
     getOperation().walk([&](tile::AtomicOp atomic) { addScratch(atomic); });
   }
 
+  /// A scalar's result goes to all threads through a buffer; of a tile's elements the replicas get theirs the same way, where anybody asks.
   static void addScratch(tile::AtomicOp atomic) {
     OpBuilder builder(atomic);
-    Value buffer = scratch(builder, atomic.getLoc(), {1, 1}, atomic.getResult().getType());
-    auto lowered = AtomicOp::create(builder, atomic.getLoc(), atomic.getResult().getType(), atomic.getKind(),
-                                    atomic.getValue(), atomic.getCompare(), atomic.getView(), atomic.getIndices(),
-                                    atomic.getWidths(), atomic.getSteps(), atomic.getOrder(), buffer);
-    atomic.getResult().replaceAllUsesWith(lowered.getResult());
+    Location loc = atomic.getLoc();
+    auto tile = dyn_cast<RankedTensorType>(atomic.getResult().getType());
+    Value buffer = tile ? Value() : scratch(builder, loc, {1, 1}, atomic.getResult().getType());
+    auto lowered =
+        AtomicOp::create(builder, loc, atomic.getResult().getType(), atomic.getKind(), atomic.getValue(),
+                         atomic.getCompare(), atomic.getView(), atomic.getIndices(), atomic.getWidths(),
+                         atomic.getSteps(), atomic.getOrder(), atomic.getPad(), atomic.getIsUnsigned(), buffer);
+    Value result = lowered.getResult();
+    if (tile && !atomic.getResult().use_empty()) {
+      Dist layout = layoutOf(tile);
+      if (layout.freeLanes() || layout.freeWarps()) {
+        Value everyone = scratch(builder, loc, tile.getShape(), tile.getElementType());
+        WriteOp::create(builder, loc, result, everyone, DenseI64ArrayAttr());
+        result = ReadOp::create(builder, loc, tile, everyone);
+      }
+    }
+    atomic.getResult().replaceAllUsesWith(result);
     atomic.erase();
   }
 

@@ -171,18 +171,22 @@ def Tile_AccumulateOp : Tile_SliceOp<"accumulate", [DeclareOpInterfaceMethods<Me
 }
 
 def Tile_AtomicOp : Tile_SliceOp<"atomic", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "Read, combine and write one element at once; the result is what stood there before";
+  let summary = "Read, combine and write every element of a slice, each at once; the result is what stood there before";
   let description = [{
-    `order` is one of relaxed, acquire, release and acq_rel, at the scope of the device: release publishes all earlier stores of the program, acquire shows what others
-    released to all its later loads.  Outside the view nothing happens and the result is 0.  Done once for the program.
-    Rules: atomic_c1 the slice is a scalar, `value` and the result are of the view's element type; atomic_c2 the view is of mode `inout`; atomic_c3 the
-    element type is f32 (add, exchange), i32 or i64; atomic_c4 `compare` is given exactly for `cas`.
+    Each element is performed exactly once; an element that the slice names several times is performed that many times, in no particular order, and the results are what each of
+    them found.  `order` is one of relaxed, acquire, release and acq_rel, at the scope of the device: release publishes all earlier stores of the program, acquire shows what others
+    released to all its later loads.  Outside the view nothing happens and the result is `pad` (0 when absent).  `max`/`min` on floats propagate NaN and order -0 below +0; on
+    integers they are unsigned with `unsigned`.  `cas` stores `value` where the bits of the element equal those of `compare`.
+    Rules: atomic_c1 `value` and the result are the slice's shape (a scalar when it has none) of the view's element type; atomic_c2 the view is of mode `inout`; atomic_c3 the
+    kind fits the element type (`add max min`: integers of 8 bits and more, f16, bf16, f32, f64; `and or xor`: integers and bool; `exchange cas`: all); atomic_c4 `compare` is
+    given exactly for `cas`, of the type of `value`; atomic_c5 `pad` has the element type.
   }];
-  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Scalar:$value, Optional<Tile_Scalar>:$compare, Tile_ViewType:$view, Variadic<Tile_Index>:$indices,
-      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order);
-  let results = (outs Tile_Scalar:$result);
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Value:$value, Optional<Tile_Value>:$compare, Tile_ViewType:$view, Variadic<Tile_Index>:$indices,
+      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order, Optional<Tile_Scalar>:$pad, UnitAttr:$is_unsigned);
+  let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
-    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) (`[` type($indices)^ `]`)? `->` type($result)
+    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order (`pad` $pad^)? (`unsigned` $is_unsigned^)? attr-dict
+    `:` type($value) (`if` type($compare)^)? `,` type($view) (`[` type($indices)^ `]`)? (`pad` type($pad)^)? `->` type($result)
   }];
 }
 

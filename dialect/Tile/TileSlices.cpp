@@ -226,21 +226,41 @@ void AccumulateOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<Memory
   effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable(), GlobalMemory::get());
 }
 
+/// Whether an atomic of this kind exists for the element type.
+static bool atomicFits(AtomicKind kind, Type element) {
+  switch (kind) {
+  case AtomicKind::Exchange:
+  case AtomicKind::Cas:
+    return true;
+  case AtomicKind::And:
+  case AtomicKind::Or:
+  case AtomicKind::Xor:
+    return isa<IntegerType>(element);
+  default:
+    return isa<FloatType>(element) ? element.getIntOrFloatBitWidth() > 8 : !element.isInteger(1);
+  }
+}
+
 LogicalResult AtomicOp::verify() {
   auto view = cast<ViewType>(getView().getType());
   if (failed(verifySlice(*this, view, getIndices(), getWidths(), getSteps())))
     return failure();
   Type element = view.getElementType();
-  if (!getSliceShape().empty() || getValue().getType() != element || getResult().getType() != element)
-    return emitOpError() << "atomic_c1: expected a scalar slice, and value and result of " << element << ", got "
+  SmallVector<int64_t> shape = getSliceShape();
+  if (!isSliceType(getValue().getType(), shape, element) || !isSliceType(getResult().getType(), shape, element))
+    return emitOpError() << "atomic_c1: expected value and result of " << describeSlice(shape, element) << ", got "
                          << getValue().getType() << " and " << getResult().getType();
   if (StringRef mode = modeOf(getView()); !mode.empty() && mode != "inout")
     return emitOpError() << "atomic_c2: expected a view of mode 'inout', got one of mode '" << mode << "'";
-  bool floatFits = element.isF32() && (getKind() == AtomicKind::Add || getKind() == AtomicKind::Exchange);
-  if (!floatFits && !element.isInteger(32) && !element.isInteger(64))
-    return emitOpError() << "atomic_c3: expected i32, i64, or f32 for add and exchange, got " << element;
-  if (bool(getCompare()) != (getKind() == AtomicKind::Cas) || (getCompare() && getCompare().getType() != element))
-    return emitOpError() << "atomic_c4: expected a value of " << element << " to compare with exactly for 'cas'";
+  if (!atomicFits(getKind(), element))
+    return emitOpError() << "atomic_c3: expected an element type that has '" << stringifyAtomicKind(getKind())
+                         << "', got " << element;
+  if (bool(getCompare()) != (getKind() == AtomicKind::Cas) ||
+      (getCompare() && getCompare().getType() != getValue().getType()))
+    return emitOpError() << "atomic_c4: expected a value of " << getValue().getType()
+                         << " to compare with exactly for 'cas'";
+  if (getPad() && getPad().getType() != element)
+    return emitOpError() << "atomic_c5: expected padding of type " << element << ", got " << getPad().getType();
   return success();
 }
 

@@ -115,6 +115,13 @@ LogicalResult ReadOp::verify() {
   return success();
 }
 
+LogicalResult AtomicOp::verify() {
+  if (bool(getBuffer()) == isa<RankedTensorType>(getResult().getType()))
+    return emitOpError() << "atomic_c6: expected a buffer exactly for a scalar, got " << getResult().getType()
+                         << (getBuffer() ? " with one" : " without one");
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   auto shapeOf = [](Value v) {
     auto buffer = dyn_cast<BufferType>(v.getType());

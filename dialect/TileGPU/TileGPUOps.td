@@ -180,14 +180,22 @@ def TileGPU_ExchangeOp : TileGPU_Op<"exchange"> {
 }
 
 def TileGPU_AtomicOp : TileGPU_Op<"atomic", [AttrSizedOperandSegments]> {
-  let summary = "tile.atomic with the scratch that hands its result to all threads";
-  let description = "Contains the barriers it needs before and after.  The rules are those of tile.atomic.";
-  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Scalar:$value, Optional<Tile_Scalar>:$compare, Tile_ViewType:$view, Variadic<I64>:$indices,
-      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order, TileGPU_BufferType:$buffer);
-  let results = (outs Tile_Scalar:$result);
-  let assemblyFormat = [{
-    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order `through` $buffer attr-dict `:` type($value) (`if` type($compare)^)? `,` type($view) `,` type($buffer) `->` type($result)
+  let summary = "tile.atomic on a block: every element by one thread";
+  let description = [{
+    A scalar goes through `buffer`, which hands its result to all threads, with the barriers that takes.  Of a tile, the first of the threads that hold an element performs it;
+    the result is right in that thread alone, so a tile with replicas is written to a buffer and read again where its result is wanted.  A release has a barrier in front,
+    so that it publishes the stores of all threads (fences are cumulative), an acquire one behind.  The rules are those of tile.atomic, and atomic_c6: `buffer` is given
+    exactly for a scalar.
   }];
+  let arguments = (ins Tile_AtomicKindAttr:$kind, Tile_Value:$value, Optional<Tile_Value>:$compare, Tile_ViewType:$view, Variadic<Tile_Index>:$indices,
+      DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Tile_OrderAttr:$order, Optional<Tile_Scalar>:$pad, UnitAttr:$is_unsigned,
+      Optional<TileGPU_BufferType>:$buffer);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{
+    $kind $value (`if` $compare^)? `,` $view `[` $indices `]` `widths` $widths `steps` $steps `order` $order (`pad` $pad^)? (`unsigned` $is_unsigned^)? (`through` $buffer^)? attr-dict
+    `:` type($value) (`if` type($compare)^)? `,` type($view) (`[` type($indices)^ `]`)? (`pad` type($pad)^)? (`through` type($buffer)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 def TileGPU_Operand : AnyTypeOf<[TileGPU_BufferType, Tile_Tile]>;

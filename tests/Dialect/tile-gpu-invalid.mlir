@@ -189,3 +189,11 @@ tile.kernel @dot_c5(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {d
   %d = tile_gpu.dot %a, %b, %z {mma, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<32x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
   tile.return
 }
+
+// -----
+
+tile.kernel @atomic_c6(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R"], grid = []} {
+  // expected-error@+1 {{atomic_c6: expected a buffer exactly for a scalar, got 'i32' without one}}
+  %o = tile_gpu.atomic add %n, %c[%i] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}

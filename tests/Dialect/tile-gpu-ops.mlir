@@ -67,8 +67,8 @@ tile.kernel @reductions_and_products(%f: f32 {tile.name = "f", tile.dtype = "f32
   // CHECK: tile_gpu.exchange max %{{.*}}, %{{.*}} warps 3 : tensor<16xf32, #{{.*}}>, <4x16xf32, #{{.*}}> -> tensor<16xf32, #{{.*}}>
   %e = tile_gpu.exchange max %v, %s warps 3 : tensor<16xf32, #vector>, !tile_gpu.buffer<4x16xf32, #parts> -> tensor<16xf32, #vector>
   %one = tile_gpu.alloc : !tile_gpu.buffer<1xi32, #tile_gpu.shared<order = [0], pitch = 16, mask = 0, shift = 0>>
-  // CHECK: tile_gpu.atomic add %{{.*}}, %{{.*}}[%{{.*}}] widths [0] steps [1] order acq_rel through %{{.*}} : i32, <?xi32>, <1xi32, #{{.*}}> -> i32
-  %o = tile_gpu.atomic add %n, %c[%i] widths [0] steps [1] order acq_rel through %one : i32, !tile.view<?xi32>, !tile_gpu.buffer<1xi32, #tile_gpu.shared<order = [0], pitch = 16, mask = 0, shift = 0>> -> i32
+  // CHECK: tile_gpu.atomic add %{{.*}}, %{{.*}}[%{{.*}}] widths [0] steps [1] order acq_rel through %{{.*}} : i32, <?xi32>[i64] through !tile_gpu.buffer<1xi32, #{{.*}}> -> i32
+  %o = tile_gpu.atomic add %n, %c[%i] widths [0] steps [1] order acq_rel through %one : i32, !tile.view<?xi32>[i64] through !tile_gpu.buffer<1xi32, #tile_gpu.shared<order = [0], pitch = 16, mask = 0, shift = 0>> -> i32
   %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #small>
   %b = tile_gpu.alloc : !tile_gpu.buffer<16x32xbf16, #parts>
   %z = tile.broadcast %f : f32 -> tensor<64x32xf32, #acc>

@@ -593,7 +593,7 @@ tile.kernel @slice_c1_accumulate(%a: !tile.view<?xf32> {tile.name = "a", tile.mo
 // -----
 
 tile.kernel @atomic_c1(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
-  // expected-error@+1 {{atomic_c1: expected a scalar slice}}
+  // expected-error@+1 {{atomic_c1: expected value and result of tensor<4xi32>, got 'i32' and 'i32'}}
   %o = tile.atomic add %n, %c[%i] widths [4] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
   tile.return
 }
@@ -617,8 +617,24 @@ tile.kernel @atomic_c2(%x: !tile.view<?x?xf32> {tile.name = "x", tile.mode = "in
 // -----
 
 tile.kernel @atomic_c3(%c: !tile.view<?xf16> {tile.name = "c", tile.mode = "inout", tile.dtype = "f16", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %h: f16 {tile.name = "h", tile.dtype = "f16"}) attributes {dims = ["R", "C"], grid = []} {
-  // expected-error@+1 {{atomic_c3: expected i32, i64, or f32 for add and exchange, got 'f16'}}
-  %o = tile.atomic add %h, %c[%i] widths [0] steps [1] order relaxed : f16, !tile.view<?xf16>[i64] -> f16
+  // expected-error@+1 {{atomic_c3: expected an element type that has 'and', got 'f16'}}
+  %o = tile.atomic and %h, %c[%i] widths [0] steps [1] order relaxed : f16, !tile.view<?xf16>[i64] -> f16
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c3_bool(%c: !tile.view<?xi1> {tile.name = "c", tile.mode = "inout", tile.dtype = "bool", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %h: i1 {tile.name = "h", tile.dtype = "bool"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c3: expected an element type that has 'add', got 'i1'}}
+  %o = tile.atomic add %h, %c[%i] widths [0] steps [1] order relaxed : i1, !tile.view<?xi1>[i64] -> i1
+  tile.return
+}
+
+// -----
+
+tile.kernel @atomic_c5(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
+  // expected-error@+1 {{atomic_c5: expected padding of type 'i32', got 'i64'}}
+  %o = tile.atomic add %n, %c[%i] widths [0] steps [1] order relaxed pad %i : i32, !tile.view<?xi32>[i64] pad i64 -> i32
   tile.return
 }
 

@@ -182,6 +182,10 @@ tile.kernel @sums_over_programs(
   %0 = tile.atomic add %n, %c[%i] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
   // CHECK: tile.atomic cas %{{.*}} if %{{.*}}, %{{.*}}[%{{.*}}] widths [0] steps [1] order acq_rel : i32 if i32, <?xi32>[i64] -> i32
   %1 = tile.atomic cas %n if %0, %c[%i] widths [0] steps [1] order acq_rel : i32 if i32, !tile.view<?xi32>[i64] -> i32
+  %many = tile.broadcast %n : i32 -> tensor<8xi32>
+  %places = tile.iota : tensor<8xi64>
+  // CHECK: tile.atomic max %{{.*}}, %{{.*}}[%{{.*}}] widths [-1] steps [1] order release pad %{{.*}} unsigned : tensor<8xi32>, <?xi32>[tensor<8xi64>] pad i32 -> tensor<8xi32>
+  %2 = tile.atomic max %many, %c[%places] widths [-1] steps [1] order release pad %n unsigned : tensor<8xi32>, !tile.view<?xi32>[tensor<8xi64>] pad i32 -> tensor<8xi32>
   tile.return
 }
 

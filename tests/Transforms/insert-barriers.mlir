@@ -74,3 +74,23 @@ tile.kernel @only_written(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mode 
   tile.store %one, %x[%c0, %c0] widths [32, 32] steps [1, 1] : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64]
   tile.return
 }
+
+// An atomic on a tile is a write of its parameter.  The barrier in front of a release and the one behind an acquire are its own.
+// CHECK-LABEL: tile.kernel @atomic_on_tile
+// CHECK:       tile.load
+// CHECK-NEXT:  tile_gpu.barrier
+// CHECK-NEXT:  tile_gpu.atomic add {{.*}} order relaxed
+// CHECK-NEXT:  tile_gpu.barrier
+// CHECK-NEXT:  tile_gpu.atomic add {{.*}} order acquire
+// CHECK-NEXT:  tile_gpu.atomic add {{.*}} order release
+// CHECK-NEXT:  tile_gpu.barrier
+// CHECK-NEXT:  tile.store
+tile.kernel @atomic_on_tile(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mode = "inout", tile.dtype = "f32", tile.dims = ["32", "32"]}) attributes {dims = [], grid = [], tile_gpu.warps = 4 : i64} {
+  %c0 = arith.constant 0 : i64
+  %a = tile.load %x[%c0, %c0] widths [32, 32] steps [1, 1] : !tile.view<32x32xf32>[i64, i64] -> tensor<32x32xf32, #dist>
+  %0 = tile_gpu.atomic add %a, %x[%c0, %c0] widths [32, 32] steps [1, 1] order relaxed : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64] -> tensor<32x32xf32, #dist>
+  %1 = tile_gpu.atomic add %a, %x[%c0, %c0] widths [32, 32] steps [1, 1] order acquire : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64] -> tensor<32x32xf32, #dist>
+  %2 = tile_gpu.atomic add %a, %x[%c0, %c0] widths [32, 32] steps [1, 1] order release : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64] -> tensor<32x32xf32, #dist>
+  tile.store %a, %x[%c0, %c0] widths [32, 32] steps [1, 1] : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64]
+  tile.return
+}

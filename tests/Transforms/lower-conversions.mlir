@@ -49,3 +49,21 @@ tile.kernel @reductions(%x: !tile.view<8x32xf32> {tile.name = "x", tile.mode = "
   tile.store %t, %z[%c0] widths [8] steps [1] : tensor<8xf32, #tile_gpu.dist<register = [], lane = [[0], [0], [0], [0], [1]], warp = [[2], [4]], reps = [1]>>, !tile.view<8xf32>[i64]
   tile.return
 }
+
+// One thread performs an element; where replicas want the result it goes through shared memory, where nobody does it does not.
+// CHECK-LABEL: tile.kernel @atomics
+// CHECK:       %[[OLD:.*]] = tile_gpu.atomic add {{.*}} order relaxed :
+// CHECK:       tile_gpu.write %[[OLD]]
+// CHECK:       tile_gpu.read
+// CHECK:       tile_gpu.atomic add {{.*}} order release
+// CHECK-NOT:   tile_gpu.write
+// CHECK:       tile_gpu.atomic add {{.*}} through
+tile.kernel @atomics(%x: !tile.view<?xi32> {tile.name = "x", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["N"]}, %y: !tile.view<?xi32> {tile.name = "y", tile.mode = "out", tile.dtype = "i32", tile.dims = ["N"]}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["N"], grid = [], tile_gpu.warps = 4 : i64} {
+  %c0 = arith.constant 0 : i64
+  %v = tile.broadcast %n : i32 -> tensor<32xi32, #slice>
+  %old = tile.atomic add %v, %x[%c0] widths [32] steps [1] order relaxed : tensor<32xi32, #slice>, !tile.view<?xi32>[i64] -> tensor<32xi32, #slice>
+  tile.store %old, %y[%c0] widths [32] steps [1] : tensor<32xi32, #slice>, !tile.view<?xi32>[i64]
+  %unused = tile.atomic add %v, %x[%c0] widths [32] steps [1] order release : tensor<32xi32, #slice>, !tile.view<?xi32>[i64] -> tensor<32xi32, #slice>
+  %one = tile.atomic add %n, %x[%c0] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}

@@ -148,7 +148,7 @@ const std::vector<Case> &cases() {
     {"T0314", 4, 11, "'y' is 'out', and an atomic reads and writes", inKernel("  let p = atomic_add(y[r, 0], 1.0)\n"), {}},
     {"T0218", 4, 41, "'order' is relaxed, acquire, release or acq_rel", inKernel("  let p = atomic_add(z[r], 1.0, order = sometimes)\n"), {}},
     {"T0220", 4, 11, "'atomic_cas' takes 3 arguments, found 2", inKernel("  let p = atomic_cas(z[r], 1.0)\n"), {}},
-    {"T0225", 4, 11, "atomics on tiles are part of the language, but this version compiles those on one element", inKernel("  let p = atomic_add(z[r +: W], 1.0)\n"), {}},
+    {"T0214", 4, 11, "'atomic_xor' works on integers and bool, found f32", inKernel("  let p = atomic_xor(z[r +: W], 1.0)\n"), {}},
     {"T0219", 4, 11, "the name 'zz' is not known here", inKernel("  let p = zz\n  let t = p + 1\n  z[r +: W] = t @ p\n"), {}},
   };
   // clang-format on

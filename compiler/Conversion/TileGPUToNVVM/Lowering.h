@@ -6,6 +6,7 @@
 //
 //     KernelLowering.cpp   signature, coordinates, control flow, elementwise ops, rearrangements within a thread
 //     MemoryLowering.cpp   views, global loads and stores
+//     AtomicLowering.cpp   accumulation and atomics
 //     SharedLowering.cpp   buffers, copies, barriers
 //     ReduceLowering.cpp   reductions and exchanges
 //     DotLowering.cpp      products
@@ -114,8 +115,6 @@ private:
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   mlir::LogicalResult lowerInside(tile::InsideOp op);
-  mlir::LogicalResult lowerAccumulate(tile::AccumulateOp op);
-  mlir::LogicalResult lowerAtomic(tile_gpu::AtomicOp op);
   Value dimExtent(tile::DimOp op);
 
   /// How the elements of one slice are reached under one layout.  Built by `planAccess`.
@@ -159,6 +158,16 @@ private:
   /// A guarded (predicate non-null) or plain access of `type` in global memory.
   Value loadGlobal(Type type, Value pointer, Value predicate, bool readOnly);
   void storeGlobal(Value value, Value pointer, Value predicate);
+
+  /// Steps of the tile dimensions of a slice of rank `rank`; 1 for those of index tiles.
+  static llvm::SmallVector<int64_t> tileSteps(mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths,
+                                              llvm::ArrayRef<int64_t> steps, size_t rank);
+
+  // AtomicLowering.cpp
+  mlir::LogicalResult lowerAccumulate(tile::AccumulateOp op);
+  mlir::LogicalResult lowerAtomic(tile_gpu::AtomicOp op);
+  void lowerScalarAtomic(tile_gpu::AtomicOp op, Access &access);
+  Value atomicElement(tile_gpu::AtomicOp op, Value pointer, Value value, Value compare, Value predicate);
 
   // SharedLowering.cpp
   mlir::LogicalResult lowerAlloc(tile_gpu::AllocOp op);

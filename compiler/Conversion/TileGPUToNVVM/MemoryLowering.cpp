@@ -13,9 +13,8 @@ using namespace mlir;
 using namespace tessera;
 using namespace tessera::tile_gpu;
 
-/// Steps of the tile dimensions of a slice of rank `rank`; 1 for those of index tiles.
-static SmallVector<int64_t> tileSteps(ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
-                                      size_t rank) {
+SmallVector<int64_t> KernelLowering::tileSteps(ValueRange indices, ArrayRef<int64_t> widths, ArrayRef<int64_t> steps,
+                                               size_t rank) {
   size_t ranges = llvm::count_if(widths, [](int64_t width) { return width > 0; });
   SmallVector<int64_t> result;
   bool placed = false;
@@ -632,100 +631,5 @@ LogicalResult KernelLowering::lowerInside(tile::InsideOp op) {
     elements.push_back(predicate ? predicate : always);
   }
   values[op.getResult()] = assemble(convertType(tile), elements);
-  return success();
-}
-
-LogicalResult KernelLowering::lowerAccumulate(tile::AccumulateOp op) {
-  auto tile = dyn_cast<RankedTensorType>(op.getValue().getType());
-  Dist layout;
-  SmallVector<int64_t> shape;
-  if (tile) {
-    layout = layoutOf(tile);
-    shape.assign(tile.getShape().begin(), tile.getShape().end());
-  }
-  FailureOr<Access> access =
-      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), layout, shape, true);
-  if (failed(access))
-    return failure();
-  Type element = getElementTypeOrSelf(op.getValue().getType());
-  const char *constraint = element.isF32() ? "f" : element.isF64() ? "d" : element.isInteger(64) ? "l" : "r";
-  std::string suffix = element.isF32() ? "f32" : element.isF64() ? "f64" : element.isInteger(64) ? "u64" : "u32";
-  auto one = [&](Value value, Value pointer, Value predicate) {
-    std::string text = "red.relaxed.gpu.global.add." + suffix + " [$0], $1;",
-                constraints = std::string("l,") + constraint;
-    SmallVector<Value> operands{pointer, value};
-    if (predicate) {
-      text = "@$2 " + text;
-      constraints += ",b";
-      operands.push_back(predicate);
-    }
-    inlineAsm({}, operands, text, constraints + ",~{memory}", true);
-  };
-  if (!tile) {
-    Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
-    one(get(op.getValue()), access->base,
-        access->valid ? LLVM::AndOp::create(b, access->valid, first).getResult() : first);
-    return success();
-  }
-  if (Value owner = ownsElements(layout))
-    access->valid = access->valid ? LLVM::AndOp::create(b, access->valid, owner).getResult() : owner;
-  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
-    SmallVector<int64_t> offset = layout.offset(r);
-    for (auto [d, step] : llvm::enumerate(tileSteps(op.getIndices(), op.getWidths(), op.getSteps(), offset.size())))
-      offset[d] *= step;
-    Value predicate = accessPredicate(*access, offset);
-    one(extract(get(op.getValue()), r), accessPointer(*access, layout.offset(r)), predicate);
-  }
-  return success();
-}
-
-/// One thread does it, between two barriers: the first lets it publish what all threads of the program stored (fences are cumulative), the second hands
-/// its result, and what it acquired, to all of them.
-LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
-  using tile::AtomicKind;
-  FailureOr<Access> access =
-      planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), Dist(), {}, true);
-  if (failed(access))
-    return failure();
-  Type element = op.getResult().getType();
-  bool isFloat = element.isF32(), wide = element.isInteger(64);
-  static constexpr const char *kNames[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas"};
-  std::string type = isFloat ? "f32" : wide ? "u64" : "u32";
-  if (op.getKind() == AtomicKind::Min || op.getKind() == AtomicKind::Max)
-    type = wide ? "s64" : "s32";
-  else if (op.getKind() != AtomicKind::Add)
-    type = wide ? "b64" : "b32";
-  std::string order = stringifyOrder(op.getOrder()).str();
-  const char *constraint = isFloat ? "f" : wide ? "l" : "r";
-  Value buffer = get(op.getBuffer());
-  emitBarrier();
-  Value first = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, threadId, i32(0));
-  auto only = scf::IfOp::create(b, TypeRange(), first, false);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(only.thenBlock());
-    std::string text = std::string("mov.b") + (wide ? "64" : "32") + " $0, 0; ";
-    SmallVector<Value> operands{access->base};
-    std::string arguments = "[$1]", constraints = std::string("=&") + constraint + ",l";
-    auto pass = [&](Value value) {
-      operands.push_back(value);
-      arguments += ", $" + std::to_string(operands.size());
-      constraints += std::string(",") + constraint;
-    };
-    if (op.getCompare())
-      pass(get(op.getCompare()));
-    pass(get(op.getValue()));
-    std::string atom =
-        "atom." + order + ".gpu.global." + kNames[int(op.getKind())] + "." + type + " $0, " + arguments + ";";
-    if (access->valid) {
-      operands.push_back(access->valid);
-      constraints += ",b";
-      atom = "@$" + std::to_string(operands.size()) + " " + atom;
-    }
-    Value old = inlineAsm({element}, operands, text + atom, constraints + ",~{memory}", true);
-    storeShared(old, buffer, Value());
-  }
-  emitBarrier();
-  values[op.getResult()] = loadShared(element, buffer, Value());
   return success();
 }

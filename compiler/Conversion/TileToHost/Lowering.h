@@ -8,6 +8,7 @@
 //     HostSignature.cpp     arguments, coordinates, launch expressions
 //     HostControlFlow.cpp   loops, branches, assertions
 //     HostMemory.cpp        views, loads and stores
+//     HostAtomics.cpp       accumulation and atomics
 //     HostTiles.cpp         reductions and products
 //
 #ifndef TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
@@ -122,8 +123,6 @@ private:
   Place placeInDimension(const HostViewDim &dim, Value element, mlir::Type type);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
-  void lowerAccumulate(tile::AccumulateOp op);
-  void lowerAtomic(tile::AtomicOp op);
   Value insideElement(tile::InsideOp op, const Indices &indices);
   Place placeOf(Value view, mlir::ValueRange indices, llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps,
                 const Indices &at);
@@ -138,6 +137,12 @@ private:
   Value loadScalar(Type element, Value pointer);
   void storeScalar(Value value, Value pointer);
   Value offsetPointer(Value pointer, Value bytes);
+
+  // HostAtomics.cpp
+  void lowerAccumulate(tile::AccumulateOp op);
+  void lowerAtomic(tile::AtomicOp op);
+  Value atomicElement(tile::AtomicOp op, Value pointer, Value value, Value compare);
+  Value combineFloats(tile::AtomicKind kind, Type element, Value a, Value b);
 
   // HostTiles.cpp
   void lowerReduce(tile::ReduceOp op);
