@@ -89,6 +89,14 @@ class Output:
         self.expected, self.dtype, self.atol, self.rtol = np.asarray(expected, np.float64), dtype, atol, rtol
 
 
+class InOut(Output):
+    """A tensor that the kernel updates in place: its data before, and what an Output has."""
+
+    def __init__(self, data, expected, dtype, atol, rtol):
+        super().__init__(expected, dtype, atol, rtol)
+        self.data = data
+
+
 class Checker:
     """Runs cases and counts them.  `quick` asks for few cases that still meet every kernel and every kind of edge."""
 
@@ -128,7 +136,8 @@ class Checker:
                 elif isinstance(value, Output):
                     shape = "x".join(str(extent) for extent in value.expected.shape)
                     outputs[key] = (folder / (key + ".out.npy"), value)
-                    command += ["--arg", f"{key}=empty:{value.dtype}:{shape}", "--out", f"{key}={outputs[key][0]}"]
+                    before = store(folder / (key + ".npy"), value.data, value.dtype) if isinstance(value, InOut) else f"empty:{value.dtype}:{shape}"
+                    command += ["--arg", f"{key}={before}", "--out", f"{key}={outputs[key][0]}"]
                 else:
                     command += ["--arg", f"{key}={value}"]
             try:

@@ -74,12 +74,11 @@ Result<LaunchPlan> plan(const KernelInfo &kernel, const std::vector<NamedArgumen
 ScalarRef adaptScalar(ScalarRef scalar, DType dtype) {
   if (scalar.dtype == dtype)
     return scalar;
-  // A u64 beyond the signed range has no int64_t value to convert from.
-  if (scalar.dtype == DType::U64 && static_cast<int64_t>(scalar.bits) < 0)
-    return scalar;
   ExprValue value = scalar.value();
   std::optional<ScalarRef> converted;
-  if (const int64_t *integer = std::get_if<int64_t>(&value))
+  if (scalar.dtype == DType::U64) // may lie beyond the int64_t of an expression's value
+    converted = ScalarRef::convert(scalar.bits, dtype);
+  else if (const int64_t *integer = std::get_if<int64_t>(&value))
     converted = ScalarRef::convert(*integer, dtype);
   else if (isFloat(dtype))
     converted = ScalarRef::convert(*std::get_if<double>(&value), dtype);

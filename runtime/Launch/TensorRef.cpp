@@ -105,6 +105,14 @@ std::optional<ScalarRef> ScalarRef::convert(int64_t value, DType dtype) {
   return ScalarRef{dtype, lowBytes(static_cast<uint64_t>(value), dtype)};
 }
 
+std::optional<ScalarRef> ScalarRef::convert(uint64_t value, DType dtype) {
+  if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return convert(static_cast<int64_t>(value), dtype);
+  if (isFloat(dtype))
+    return convert(static_cast<double>(value), dtype);
+  return dtype == DType::U64 ? std::optional(of(value)) : std::nullopt;
+}
+
 ExprValue ScalarRef::value() const {
   if (std::optional<NarrowFormat> format = narrowFormat(dtype))
     return static_cast<double>(widen(static_cast<uint32_t>(bits), *format));

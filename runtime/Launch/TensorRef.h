@@ -46,6 +46,7 @@ struct ScalarRef {
   /// The number as `dtype`, rounded to nearest for floats; nullopt where an integer type does not hold it.
   static std::optional<ScalarRef> convert(double value, DType dtype);
   static std::optional<ScalarRef> convert(int64_t value, DType dtype);
+  static std::optional<ScalarRef> convert(uint64_t value, DType dtype);
   /// The value for launch-time expressions.
   ExprValue value() const;
 };

@@ -383,6 +383,9 @@ TEST_CASE("scalars convert where nothing is lost") {
   CHECK_FALSE(ScalarRef::convert(int64_t(-1), DType::U32));
   CHECK(ScalarRef::convert(int64_t(-1), DType::I64)->bits == ~uint64_t(0));
   CHECK_FALSE(ScalarRef::convert(int64_t(2), DType::Bool));
+  CHECK(ScalarRef::convert(~uint64_t(0), DType::U64)->bits == ~uint64_t(0));
+  CHECK_FALSE(ScalarRef::convert(uint64_t(1) << 63, DType::I64));
+  CHECK(ScalarRef::convert(uint64_t(1) << 63, DType::F64)->bits == std::bit_cast<uint64_t>(0x1p63));
   CHECK(ScalarRef::convert(3.0, DType::I32)->bits == 3);
   CHECK_FALSE(ScalarRef::convert(3.5, DType::I32));
   CHECK(ScalarRef::convert(1.0, DType::BF16)->bits == 0x3f80);

@@ -200,6 +200,9 @@ TEST_CASE("argument texts") {
   CHECK(number("-3", std::nullopt)->dtype == DType::I64);
   CHECK(number("3:u8", DType::F32)->dtype == DType::U8);
   CHECK(number("true", DType::Bool)->bits == 1);
+  // A seed of 64 bits must not turn into a rounded double.
+  CHECK(number("18446744073709551615", std::nullopt)->dtype == DType::U64);
+  CHECK(number("9223372049200454709", DType::U64)->bits == 9223372049200454709U);
   CHECK(number("-inf", DType::F32)->bits == 0xff800000);
   CHECK(number("300", DType::U8).error().message == "u8 does not hold 300");
   CHECK(parseSpec("a:b.npy")->path == "a:b.npy");

@@ -52,15 +52,18 @@ bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
   return true;
 }
 
-std::optional<std::variant<int64_t, double>> parseLiteral(std::string_view text) {
+std::optional<decltype(ArgumentSpec::number)> parseLiteral(std::string_view text) {
   if (text == "true" || text == "false")
     return int64_t(text == "true");
   if (!text.empty() && text[0] == '+')
     text.remove_prefix(1);
   int64_t integer = 0;
+  uint64_t large = 0;
   double real = 0;
   if (parseNumber(text, integer))
     return integer;
+  if (parseNumber(text, large))
+    return large;
   if (parseNumber(text, real)) // also inf and nan
     return real;
   return std::nullopt;
@@ -192,18 +195,16 @@ Result<Array> makeArray(const ArgumentSpec &spec, uint64_t seed,
 
 Result<ScalarRef> makeScalar(const ArgumentSpec &spec, std::optional<DType> parameter) {
   std::optional<DType> dtype = spec.dtype ? spec.dtype : parameter;
-  const int64_t *integer = std::get_if<int64_t>(&spec.number);
-  if (!dtype)
-    return integer ? ScalarRef::of(*integer) : ScalarRef::of(*std::get_if<double>(&spec.number));
-  std::optional<ScalarRef> scalar =
-      integer ? ScalarRef::convert(*integer, *dtype) : ScalarRef::convert(*std::get_if<double>(&spec.number), *dtype);
-  if (scalar)
-    return *scalar;
-  return Error{
-      Fault::Program,
-      fmt::format("{} does not hold {}", nameOf(*dtype),
-                  integer ? fmt::format("{}", *integer) : fmt::format("{}", *std::get_if<double>(&spec.number))),
-      "pass a number in its range", "T0602"};
+  return std::visit(
+      [&](auto number) -> Result<ScalarRef> {
+        if (!dtype)
+          return ScalarRef::of(number);
+        if (std::optional<ScalarRef> scalar = ScalarRef::convert(number, *dtype))
+          return *scalar;
+        return Error{Fault::Program, fmt::format("{} does not hold {}", nameOf(*dtype), number),
+                     "pass a number in its range", "T0602"};
+      },
+      spec.number);
 }
 
 } // namespace tessera

@@ -25,9 +25,10 @@ struct ArgumentSpec {
   std::string path;           ///< File
   std::optional<DType> dtype; ///< File: how to read raw elements; Number: its type, or the parameter's
   std::vector<int64_t> shape;
-  std::optional<uint64_t> seed;         ///< Normal, Uniform
-  double low = 0, high = 1;             ///< Uniform
-  std::variant<int64_t, double> number; ///< Number; booleans are 0 and 1
+  std::optional<uint64_t> seed; ///< Normal, Uniform
+  double low = 0, high = 1;     ///< Uniform
+  std::variant<int64_t, uint64_t, double>
+      number; ///< Number; uint64_t only above the range of int64_t; booleans are 0 and 1
 };
 
 /// `NAME=REST` split at the first `=`; Fault::Usage (T0643) without a name.
