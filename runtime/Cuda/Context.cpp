@@ -203,4 +203,44 @@ Result<void> clear(const Context &context, void *address, size_t pitch, size_t r
   });
 }
 
+Result<void> fill(const Context &context, void *address, uint64_t pattern, int elementBytes, size_t count,
+                  StreamHandle stream) {
+  if (count == 0)
+    return {};
+  DevicePointer first = addressOf(address);
+  auto words = [&](DevicePointer at, uint32_t value, size_t pitch, size_t width, size_t rows) {
+    return context.run("cuMemsetD2D32Async",
+                       [&](auto &t) { return t.cuMemsetD2D32Async(at, pitch, value, width, rows, stream); });
+  };
+  switch (elementBytes) {
+  case 1:
+    return context.run("cuMemsetD2D8Async", [&](auto &t) {
+      return t.cuMemsetD2D8Async(first, count, static_cast<unsigned char>(pattern), count, 1, stream);
+    });
+  case 2:
+    return context.run("cuMemsetD2D16Async", [&](auto &t) {
+      return t.cuMemsetD2D16Async(first, 2 * count, static_cast<unsigned short>(pattern), count, 1, stream);
+    });
+  case 4:
+    return words(first, static_cast<uint32_t>(pattern), 4 * count, count, 1);
+  default: // the driver has no pattern of 8 bytes: one column of low words, one of high words
+    if (Result<void> low = words(first, static_cast<uint32_t>(pattern), 8, 1, count); !low)
+      return low;
+    return words(first + 4, static_cast<uint32_t>(pattern >> 32), 8, 1, count);
+  }
+}
+
+Result<void *> allocateInStream(const Context &context, size_t bytes, StreamHandle stream) {
+  DevicePointer address = 0;
+  Result<void> status =
+      context.run("cuMemAllocAsync", [&](auto &t) { return t.cuMemAllocAsync(&address, bytes, stream); });
+  if (!status)
+    return status.error();
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+}
+
+Result<void> freeInStream(const Context &context, void *address, StreamHandle stream) {
+  return context.run("cuMemFreeAsync", [&](auto &t) { return t.cuMemFreeAsync(addressOf(address), stream); });
+}
+
 } // namespace tessera::cuda

@@ -123,5 +123,13 @@ private:
 Result<void> clear(const Context &context, void *address, size_t pitch, size_t rowBytes, size_t rows,
                    StreamHandle stream);
 
+/// Sets `count` elements of 1, 2, 4 or 8 bytes to the low bytes of `pattern`, in stream order.
+Result<void> fill(const Context &context, void *address, uint64_t pattern, int elementBytes, size_t count,
+                  StreamHandle stream);
+
+/// Memory that exists between two points of a stream: from here to freeInStream.  Aligned to 256 bytes; may be captured in a graph.
+Result<void *> allocateInStream(const Context &context, size_t bytes, StreamHandle stream);
+Result<void> freeInStream(const Context &context, void *address, StreamHandle stream);
+
 } // namespace tessera::cuda
 #endif // TESSERA_RUNTIME_CUDA_CONTEXT_H

@@ -6,7 +6,7 @@
 //
 // The payload is written and read field by field: integers as 8 bytes, strings as length and bytes, expressions as their text.  The
 // checksum finds damage; the reader does not rely on it: every read is bounded, every enumeration and every count is checked.
-// The format is the same on every host; a change of fields is a change of version.
+// The format is the same on every host; a change of fields is a change of version, an extension of a kernel is not.
 //
 #include "runtime/Image/KernelImage.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic("\x7f"
                                   "TESSERA",
                                   8);
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 constexpr size_t kHeaderBytes = 32;
 constexpr uint64_t kMaxRank = 64;
 
@@ -103,6 +103,38 @@ struct Writer {
     put(static_cast<uint64_t>(kernel.threads));
     put(static_cast<uint64_t>(kernel.sharedBytes));
     put(static_cast<uint64_t>(kernel.scratchBytes));
+    put(uint64_t(kernel.stepOnly));
+    putList(kernel.extensions);
+  }
+  void put(const Extension &extension) {
+    put(std::string_view(extension.tag));
+    put(uint64_t(extension.required));
+    put(std::string_view(extension.bytes));
+  }
+  void put(const TempInfo &temp) {
+    put(std::string_view(temp.name));
+    put(static_cast<uint64_t>(temp.dtype));
+    putList(temp.extents);
+    put(static_cast<uint64_t>(temp.firstStep));
+    put(static_cast<uint64_t>(temp.lastStep));
+  }
+  void put(const StepArgument &argument) {
+    put(static_cast<uint64_t>(argument.kind));
+    put(static_cast<uint64_t>(argument.index));
+    put(argument.value);
+  }
+  void put(const OpStep &step) {
+    put(static_cast<uint64_t>(step.kind));
+    put(static_cast<uint64_t>(step.kernel));
+    putList(step.arguments);
+    put(step.pattern);
+    put(static_cast<uint64_t>(step.line));
+    put(static_cast<uint64_t>(step.column));
+  }
+  void put(const OpInfo &op) {
+    put(op.signature);
+    putList(op.temps);
+    putList(op.steps);
   }
 };
 
@@ -205,7 +237,45 @@ public:
     getBounded(kernel.threads, 1024);
     getBounded(kernel.sharedBytes, INT32_MAX);
     getBounded(kernel.scratchBytes, INT64_MAX);
+    getBounded(kernel.stepOnly, 1);
+    getList(kernel.extensions);
   }
+  void get(Extension &extension) {
+    get(extension.tag);
+    getBounded(extension.required, 1);
+    get(extension.bytes);
+    if (!failed && extension.required && unknownExtension.empty())
+      unknownExtension = extension.tag;
+  }
+  void get(TempInfo &temp) {
+    get(temp.name);
+    getBounded(temp.dtype, static_cast<uint64_t>(DType::F8E5M2));
+    getList(temp.extents);
+    getBounded(temp.firstStep, INT32_MAX);
+    getBounded(temp.lastStep, INT32_MAX);
+    if (temp.extents.size() > kMaxRank || temp.lastStep < temp.firstStep)
+      fail();
+  }
+  void get(StepArgument &argument) {
+    getBounded(argument.kind, static_cast<uint64_t>(StepArgument::Kind::Scalar));
+    getBounded(argument.index, INT32_MAX);
+    get(argument.value);
+  }
+  void get(OpStep &step) {
+    getBounded(step.kind, static_cast<uint64_t>(OpStep::Kind::Fill));
+    getBounded(step.kernel, INT32_MAX);
+    getList(step.arguments);
+    step.pattern = integer();
+    getBounded(step.line, INT32_MAX);
+    getBounded(step.column, INT32_MAX);
+  }
+  void get(OpInfo &op) {
+    get(op.signature);
+    getList(op.temps);
+    getList(op.steps);
+  }
+  /// A required extension that this version does not know; empty: none.
+  std::string unknownExtension;
 
 private:
   uint64_t fail() {
@@ -214,6 +284,45 @@ private:
   }
   std::string_view rest;
 };
+
+/// Whether every index of the op leads to something of the right kind.
+bool isConsistent(const OpInfo &op, const std::vector<KernelInfo> &kernels) {
+  auto isTensor = [&](const StepArgument &argument) {
+    if (argument.kind == StepArgument::Kind::Temp)
+      return argument.index < static_cast<int>(op.temps.size());
+    return argument.kind == StepArgument::Kind::Param &&
+           argument.index < static_cast<int>(op.signature.params.size()) &&
+           op.signature.params[argument.index].isTensor && op.signature.params[argument.index].present;
+  };
+  for (const TempInfo &temp : op.temps)
+    if (temp.lastStep >= static_cast<int>(op.steps.size()))
+      return false;
+  for (size_t i = 0; i < op.steps.size(); ++i) {
+    const OpStep &step = op.steps[i];
+    for (const StepArgument &argument : step.arguments)
+      if (argument.kind == StepArgument::Kind::Temp && isTensor(argument))
+        if (const TempInfo &temp = op.temps[argument.index];
+            static_cast<int>(i) < temp.firstStep || static_cast<int>(i) > temp.lastStep)
+          return false;
+    if (step.kind == OpStep::Kind::Fill) {
+      if (step.arguments.size() != 1 || !isTensor(step.arguments[0]))
+        return false;
+      continue;
+    }
+    if (step.kernel >= static_cast<int>(kernels.size()) || step.arguments.size() != kernels[step.kernel].params.size())
+      return false;
+    for (size_t k = 0; k < step.arguments.size(); ++k) {
+      const ParamInfo &param = kernels[step.kernel].params[k];
+      const StepArgument &argument = step.arguments[k];
+      bool fits = !param.present   ? argument.kind == StepArgument::Kind::Absent
+                  : param.isTensor ? isTensor(argument)
+                                   : argument.kind == StepArgument::Kind::Scalar;
+      if (!fits)
+        return false;
+    }
+  }
+  return true;
+}
 
 Error damaged(std::string what) { return Error{Fault::Program, std::move(what), "compile the program again", "T0630"}; }
 
@@ -225,6 +334,7 @@ std::string KernelImage::serialize() const {
   writer.put(std::string_view(source));
   writer.put(static_cast<uint64_t>(codeKind));
   writer.putList(kernels);
+  writer.putList(ops);
   writer.put(std::string_view(code));
   std::string file(kMagic);
   putInteger(file, kVersion, 4);
@@ -255,9 +365,18 @@ Result<KernelImage> KernelImage::deserialize(std::string_view bytes) {
   reader.get(image.source);
   reader.getBounded(image.codeKind, static_cast<uint64_t>(Code::HostObject));
   reader.getList(image.kernels);
+  reader.getList(image.ops);
   reader.get(image.code);
-  if (reader.failed || !reader.atEnd())
+  bool good = !reader.failed && reader.atEnd();
+  for (const OpInfo &op : image.ops)
+    good = good && isConsistent(op, image.kernels);
+  if (!good)
     return damaged("the kernel image is damaged: its content does not parse");
+  if (!reader.unknownExtension.empty())
+    return Error{Fault::Program,
+                 fmt::format("the kernel image needs '{}', which this version of tessera does not have",
+                             reader.unknownExtension),
+                 "run it with the version of tessera that compiled it, or newer", "T0631"};
   return image;
 }
 

@@ -2,6 +2,9 @@
 //
 // A compiled program: its code and everything a launcher must know to check and launch it.  No LLVM, no driver; std only.
 //
+// An image holds kernels, and ops: sequences of launches and fills over the caller's tensors and over temporaries.  The temporaries lie in one
+// workspace, whose size is a function of the arguments; two of them share memory when no step needs both.
+//
 // Argument ABI, the same on every target.  A kernel's arguments are a list of 8-byte slots, in this order:
 //
 //     for every tensor parameter that is present, in source order:  base pointer, stride[0] .. stride[rank-1]   (in elements)
@@ -73,10 +76,20 @@ struct Assertion {
   int line = 0, column = 0;
 };
 
+/// What a later version says of a kernel (tensor maps, clusters) without a change of the format.  A reader that does not know a required
+/// extension refuses the image; others pass it on untouched.
+struct Extension {
+  std::string tag;
+  bool required = false;
+  std::string bytes;
+  bool operator==(const Extension &) const = default;
+};
+
 /// One kernel of an image.
 struct KernelInfo {
   std::string name;              ///< as in the source
   std::string entry;             ///< symbol in the code
+  bool stepOnly = false;         ///< specialized for a step of an op: launched by the op, not by name
   std::vector<ParamInfo> params; ///< in source order, absent ones included
   std::vector<std::string> dims; ///< dimension names passed as slots, in slot order
   std::vector<GridAxis> grid;
@@ -86,6 +99,41 @@ struct KernelInfo {
   int threads = 1;          ///< threads of a block (GPU)
   int64_t sharedBytes = 0;  ///< dynamic shared memory of a block (GPU)
   int64_t scratchBytes = 0; ///< per-thread scratch (host)
+  std::vector<Extension> extensions;
+};
+
+/// A temporary of an op: a dense row-major tensor in the op's workspace, alive from its first step to its last.
+struct TempInfo {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<Expr> extents; ///< over the op's dimensions and scalars
+  int firstStep = 0, lastStep = 0;
+};
+
+/// What a step passes on.
+struct StepArgument {
+  enum class Kind : uint8_t { Absent, Param, Temp, Scalar };
+  Kind kind = Kind::Absent;
+  int index = 0; ///< Param: of OpInfo::signature.params, a tensor; Temp: of OpInfo::temps
+  Expr value;    ///< Scalar: over the op's dimensions and scalars; the launcher converts it to the parameter's type
+};
+
+/// One step of an op.
+struct OpStep {
+  enum class Kind : uint8_t { Launch, Fill };
+  Kind kind = Kind::Launch;
+  int kernel = 0;                      ///< Launch: of KernelImage::kernels
+  std::vector<StepArgument> arguments; ///< Launch: one for each parameter of the kernel; Fill: the tensor to fill
+  uint64_t pattern = 0;                ///< Fill: the bits of an element, in the low bytes
+  int line = 0, column = 0;            ///< of the call, for messages
+};
+
+/// A composition: one callable of several launches, in stream order.
+struct OpInfo {
+  /// Name, parameters, dimensions and requirements as those of a kernel; no grid and no code.
+  KernelInfo signature;
+  std::vector<TempInfo> temps;
+  std::vector<OpStep> steps;
 };
 
 /// A compiled program.  One file, versioned (serialize / deserialize).
@@ -96,6 +144,7 @@ struct KernelImage {
   Code codeKind = Code::Ptx;
   std::string code; ///< PTX text, cubin bytes or an object file
   std::vector<KernelInfo> kernels;
+  std::vector<OpInfo> ops;
 
   std::string serialize() const;
   /// Fault::Program for bytes that are not an image, are damaged, or are of another version; never reads outside `bytes`.

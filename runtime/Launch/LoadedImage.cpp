@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace tessera {
 
@@ -68,6 +70,8 @@ Result<std::shared_ptr<const LoadedImage>> LoadedImage::onHost(KernelImage image
 Result<size_t> LoadedImage::find(std::string_view kernel) const {
   std::string names;
   for (size_t i = 0; i < content.kernels.size(); ++i) {
+    if (content.kernels[i].stepOnly)
+      continue;
     if (content.kernels[i].name == kernel || (kernel.empty() && content.kernels.size() == 1))
       return i;
     names += (names.empty() ? "" : ", ") + content.kernels[i].name;
@@ -86,21 +90,26 @@ Result<void> LoadedImage::launch(size_t kernel, std::span<const Argument> argume
   return launch(kernel, *plan, stream);
 }
 
+Result<void> LoadedImage::clear(const TensorRef &tensor, StreamHandle stream) const {
+  for (const ClearRun &run : clearRuns(tensor)) {
+    if (backend->module) {
+      Result<void> status = cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows,
+                                        static_cast<cuda::StreamHandle>(stream));
+      if (!status)
+        return status;
+      continue;
+    }
+    for (size_t row = 0; row < run.rows; ++row)
+      std::memset(run.first + row * run.pitch, 0, run.width);
+  }
+  return {};
+}
+
 Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const {
   auto cudaStream = static_cast<cuda::StreamHandle>(stream);
-  for (const TensorRef &tensor : plan.clears) {
-    for (const ClearRun &run : clearRuns(tensor)) {
-      if (backend->module) {
-        Result<void> status =
-            cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows, cudaStream);
-        if (!status)
-          return status;
-        continue;
-      }
-      for (size_t row = 0; row < run.rows; ++row)
-        std::memset(run.first + row * run.pitch, 0, run.width);
-    }
-  }
+  for (const TensorRef &tensor : plan.clears)
+    if (Result<void> status = clear(tensor, stream); !status)
+      return status;
   if (plan.programs == 0)
     return {};
   if (!backend->module) {
@@ -121,6 +130,83 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
   for (size_t i = 0; i < params.size(); ++i)
     params[i] = const_cast<uint64_t *>(&plan.slots[i]);
   return backend->module->launch(backend->functions[kernel], plan.programs, params.data(), cudaStream);
+}
+
+std::optional<size_t> LoadedImage::findOp(std::string_view op) const {
+  for (size_t i = 0; i < content.ops.size(); ++i)
+    if (content.ops[i].signature.name == op)
+      return i;
+  return std::nullopt;
+}
+
+Result<void> LoadedImage::fill(const FillPlan &fill, StreamHandle stream) const {
+  if (fill.pattern == 0)
+    return clear(fill.tensor, stream);
+  // Only temporaries have other patterns, and those are dense.
+  int64_t count = 1;
+  for (int64_t extent : fill.tensor.shape)
+    count *= extent;
+  int bytes = sizeOf(fill.tensor.dtype);
+  if (backend->module)
+    return cuda::fill(*backend->module->context(), fill.tensor.data, fill.pattern, bytes, static_cast<size_t>(count),
+                      static_cast<cuda::StreamHandle>(stream));
+  char *element = static_cast<char *>(fill.tensor.data);
+  for (int64_t i = 0; i < count; ++i, element += bytes)
+    std::memcpy(element, &fill.pattern, static_cast<size_t>(bytes)); // little endian, as all of the slot format
+  return {};
+}
+
+Result<void> LoadedImage::runSteps(const OpPlan &plan, void *workspace, StreamHandle stream) const {
+  for (const OpPlan::Step &step : plan.at(workspace))
+    if (Result<void> status = step.fill ? fill(*step.fill, stream) : launch(step.kernel, step.launch, stream); !status)
+      return status;
+  return {};
+}
+
+Result<void> LoadedImage::launchOp(size_t op, std::span<const Argument> arguments, StreamHandle stream,
+                                   const Workspace &workspace) const {
+  Result<OpPlan> plan = planOp(content, op, arguments);
+  if (!plan)
+    return plan.error();
+  return launchOp(*plan, stream, workspace);
+}
+
+Result<void> LoadedImage::launchOp(const OpPlan &plan, StreamHandle stream, const Workspace &workspace) const {
+  if (workspace.data)
+    if (Result<void> good = plan.check(workspace); !good)
+      return good;
+  // A host workspace is had before anything is written; on CUDA the allocation stands in the stream before the first step.
+  size_t bytes = workspace.data || plan.steps.empty() ? 0 : static_cast<size_t>(plan.workspaceBytes);
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> own;
+  void *memory = workspace.data;
+  auto cudaStream = static_cast<cuda::StreamHandle>(stream);
+  if (bytes > 0 && backend->module) {
+    Result<void *> allocated = cuda::allocateInStream(*backend->module->context(), bytes, cudaStream);
+    if (!allocated)
+      return allocated.error();
+    memory = *allocated;
+  } else if (bytes > 0) {
+    own.reset(std::aligned_alloc(kWorkspaceAlign, bytes)); // a multiple of the alignment already
+    if (!own)
+      return Error{Fault::Machine, fmt::format("cannot allocate a workspace of {} bytes", bytes),
+                   "use smaller shapes, or pass a workspace", "T0623"};
+    memory = own.get();
+  }
+  Result<void> status;
+  for (const TensorRef &tensor : plan.clears)
+    if (status)
+      status = clear(tensor, stream);
+  if (status)
+    status = runSteps(plan, memory, stream);
+  if (bytes > 0 && backend->module) {
+    Result<void> freed = cuda::freeInStream(*backend->module->context(), memory, cudaStream);
+    if (status)
+      status = freed;
+  }
+  return status;
 }
 
 std::optional<LoadedImage::Resources> LoadedImage::resources(size_t kernel) const {

@@ -6,7 +6,7 @@
 #ifndef TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
 #define TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
 
-#include "runtime/Launch/Plan.h"
+#include "runtime/Launch/OpPlan.h"
 
 #include <functional>
 #include <memory>
@@ -41,11 +41,20 @@ public:
   const KernelImage &image() const { return content; }
   /// The kernel's index, or Fault::Program (T0615) with the names that exist.  An empty name means the only kernel.
   Result<size_t> find(std::string_view kernel) const;
+  /// The op's index, or nothing.
+  std::optional<size_t> findOp(std::string_view op) const;
 
   /// Checks, clears, launches.  On CUDA asynchronous in stream order; on the host it returns when the work is done.
   Result<void> launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const;
   /// Launches a plan of planLaunch for the same kernel.
   Result<void> launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const;
+
+  /// Checks all of an op, then clears, fills and launches, in stream order.  Without memory in `workspace` the runtime allocates it: on CUDA
+  /// in stream order too, so that only a given workspace makes a launch without any allocation.
+  Result<void> launchOp(size_t op, std::span<const Argument> arguments, StreamHandle stream,
+                        const Workspace &workspace = {}) const;
+  /// Launches a plan of planOp for an op of this image.
+  Result<void> launchOp(const OpPlan &plan, StreamHandle stream, const Workspace &workspace = {}) const;
 
   /// Registers and spilled bytes of each kernel as the driver reports them; nullopt on the host.
   struct Resources {
@@ -56,6 +65,9 @@ public:
 private:
   struct Backend;
   LoadedImage();
+  Result<void> clear(const TensorRef &tensor, StreamHandle stream) const;
+  Result<void> fill(const FillPlan &fill, StreamHandle stream) const;
+  Result<void> runSteps(const OpPlan &plan, void *workspace, StreamHandle stream) const;
   KernelImage content;
   std::unique_ptr<Backend> backend;
 };

@@ -49,6 +49,13 @@ class Planner {
 public:
   Planner(const KernelInfo &kernel, std::span<const Argument> arguments) : kernel(kernel), arguments(arguments) {}
 
+  NamedValues values() const {
+    NamedValues list;
+    for (const Binding &binding : bindings)
+      list.emplace_back(binding.name, binding.value);
+    return list;
+  }
+
   Result<LaunchPlan> run() {
     using Step = Result<void> (Planner::*)();
     for (Step step : {&Planner::checkTypes, &Planner::checkShapes, &Planner::bindDimensions, &Planner::checkExtents,
@@ -411,8 +418,12 @@ private:
 
 } // namespace
 
-Result<LaunchPlan> planLaunch(const KernelInfo &kernel, std::span<const Argument> arguments) {
-  return Planner(kernel, arguments).run();
+Result<LaunchPlan> planLaunch(const KernelInfo &kernel, std::span<const Argument> arguments, NamedValues *values) {
+  Planner planner(kernel, arguments);
+  Result<LaunchPlan> plan = planner.run();
+  if (values && plan)
+    *values = planner.values();
+  return plan;
 }
 
 std::vector<ClearRun> clearRuns(const TensorRef &tensor) {

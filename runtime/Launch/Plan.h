@@ -23,8 +23,13 @@ struct LaunchPlan {
   int64_t programs = 0;          ///< product over the grid's axes; 0: nothing to run
 };
 
-/// Checks `arguments` (one for each of kernel.params, in order) and packs them.
-Result<LaunchPlan> planLaunch(const KernelInfo &kernel, std::span<const Argument> arguments);
+/// Dimensions and scalars with their values, for launch-time expressions.
+using NamedValues = std::vector<std::pair<std::string, ExprValue>>;
+
+/// Checks `arguments` (one for each of kernel.params, in order) and packs them.  `values` gets the names that were bound, also where there
+/// is nothing to run.
+Result<LaunchPlan> planLaunch(const KernelInfo &kernel, std::span<const Argument> arguments,
+                              NamedValues *values = nullptr);
 
 /// A rectangle of bytes to clear: `rows` rows of `width` bytes, `pitch` bytes apart.
 struct ClearRun {

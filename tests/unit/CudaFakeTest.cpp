@@ -32,6 +32,7 @@ struct Fake {
   unsigned grid = 0, block = 0, shared = 0;
   int dynamicShared = -1;
   std::vector<std::vector<size_t>> clears; // pitch, width, rows
+  std::vector<std::vector<size_t>> fills;  // bytes of an element, value, pitch, width, rows
 } *fake = nullptr;
 
 thread_local ContextHandle current = nullptr;
@@ -107,6 +108,20 @@ DriverTable makeTable() {
   t.cuMemsetD2D8Async = [](DevicePointer, size_t pitch, unsigned char, size_t width, size_t rows, cuda::StreamHandle) {
     return fake->clears.push_back({pitch, width, rows}), needsContext("cuMemsetD2D8Async");
   };
+  t.cuMemsetD2D16Async = [](DevicePointer, size_t pitch, unsigned short value, size_t width, size_t rows,
+                            cuda::StreamHandle) {
+    return fake->fills.push_back({2, value, pitch, width, rows}), needsContext("cuMemsetD2D16Async");
+  };
+  t.cuMemsetD2D32Async = [](DevicePointer, size_t pitch, unsigned value, size_t width, size_t rows,
+                            cuda::StreamHandle) {
+    return fake->fills.push_back({4, value, pitch, width, rows}), needsContext("cuMemsetD2D32Async");
+  };
+  t.cuMemAllocAsync = [](DevicePointer *p, size_t, cuda::StreamHandle) -> Status {
+    if (Status s = needsContext("cuMemAllocAsync"))
+      return s;
+    return *p = 0x700000, ++fake->alive, 0;
+  };
+  t.cuMemFreeAsync = [](DevicePointer p, cuda::StreamHandle) { return fake->alive -= p == 0x700000, 0; };
   t.cuModuleLoadDataEx = [](ModuleHandle *m, const void *, unsigned count, JitOption *options,
                             void **values) -> Status {
     if (Status s = needsContext("cuModuleLoadDataEx")) {
@@ -353,6 +368,55 @@ TEST_CASE_METHOD(Fixture, "an image launches with its slots and clears first") {
   auto wrong = LoadedImage::onCuda(image, openContext());
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().code == "T0632");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an op allocates in stream order, unless it is given a workspace, and frees after a failure") {
+  KernelInfo kernel;
+  kernel.name = kernel.entry = "copy";
+  auto tensor = [](const char *name, ParamMode mode) {
+    ParamInfo param;
+    param.name = name;
+    param.isTensor = true;
+    param.mode = mode;
+    param.dtype = DType::F64;
+    param.extents = {Expr::symbol("N")};
+    return param;
+  };
+  kernel.params = {tensor("x", ParamMode::In), tensor("y", ParamMode::Out)};
+  kernel.dims = {"N"};
+  kernel.grid = {{"i", Expr::constant(int64_t(0)), Expr::symbol("N"), Expr::constant(int64_t(4))}};
+  kernel.threads = 128;
+  OpInfo op;
+  op.signature.name = "op";
+  op.signature.params = {tensor("z", ParamMode::Out)};
+  op.signature.dims = {"N"};
+  op.temps = {{"t", DType::F64, {Expr::symbol("N")}, 0, 1}};
+  op.steps = {
+      {OpStep::Kind::Fill, 0, {{StepArgument::Kind::Temp, 0, {}}}, 0x3ff0000000000001, 1, 1},
+      {OpStep::Kind::Launch, 0, {{StepArgument::Kind::Temp, 0, {}}, {StepArgument::Kind::Param, 0, {}}}, 0, 2, 1}};
+  KernelImage image;
+  image.target = "sm_90a";
+  image.code = "ptx";
+  image.kernels = {kernel};
+  image.ops = {op};
+  auto loaded = LoadedImage::onCuda(image, openContext());
+  REQUIRE(loaded);
+  int before = state.alive;
+  alignas(256) double data[10], workspace[32];
+  std::vector<Argument> arguments = {TensorRef::contiguous(data, DType::F64, {10})};
+  state.params.assign(1, 0);
+  REQUIRE((*loaded)->launchOp(0, arguments, nullptr));
+  CHECK(state.params[0] == 0x700000);
+  CHECK(state.alive == before);
+  CHECK(state.fills == std::vector<std::vector<size_t>>{{4, 1, 8, 1, 10}, {4, 0x3ff00000, 8, 1, 10}});
+  state.failing = "cuMemAllocAsync";
+  REQUIRE((*loaded)->launchOp(0, arguments, nullptr, {workspace, sizeof(workspace)})); // nothing is allocated
+  CHECK(state.params[0] == reinterpret_cast<uintptr_t>(workspace));
+  CHECK_FALSE((*loaded)->launchOp(0, arguments, nullptr));
+  state.failing = "cuLaunchKernel";
+  CHECK_FALSE((*loaded)->launchOp(0, arguments, nullptr));
+  CHECK(state.alive == before);
 }
 
 TEST_CASE("devices are opened by name") {

@@ -42,7 +42,21 @@ KernelImage sample() {
   kernel.threads = 128;
   kernel.sharedBytes = 65536;
   kernel.scratchBytes = 4096;
+  kernel.stepOnly = true;
+  kernel.extensions = {{"hint", false, std::string("\0\1", 2)}};
   image.kernels = {kernel, KernelInfo{}};
+  OpInfo op;
+  op.signature.name = "twice";
+  op.signature.params = {x, scale};
+  op.temps = {{"part", DType::F32, {Expr::symbol("B"), Expr::constant(int64_t(4))}, 0, 1}};
+  op.steps = {{OpStep::Kind::Fill, 0, {{StepArgument::Kind::Temp, 0, {}}}, 0x3f800000, 4, 3},
+              {OpStep::Kind::Launch,
+               0,
+               {{StepArgument::Kind::Temp, 0, {}}, {}, {StepArgument::Kind::Scalar, 0, Expr::symbol("scale")}},
+               0,
+               5,
+               3}};
+  image.ops = {op};
   return image;
 }
 
@@ -95,7 +109,44 @@ TEST_CASE("an image survives its file") {
   CHECK(kernel.threads == 128);
   CHECK(kernel.sharedBytes == 65536);
   CHECK(kernel.scratchBytes == 4096);
+  CHECK(kernel.stepOnly);
+  CHECK(kernel.extensions == image.kernels[0].extensions);
+  REQUIRE(back->ops.size() == 1);
+  const OpInfo &op = back->ops[0];
+  CHECK(op.signature.name == "twice");
+  CHECK(op.temps[0].name == "part");
+  CHECK(op.temps[0].extents == image.ops[0].temps[0].extents);
+  CHECK(op.temps[0].lastStep == 1);
+  REQUIRE(op.steps.size() == 2);
+  CHECK(op.steps[0].kind == OpStep::Kind::Fill);
+  CHECK(op.steps[0].pattern == 0x3f800000);
+  CHECK(op.steps[1].arguments[2].value == Expr::symbol("scale"));
+  CHECK(op.steps[1].arguments[0].kind == StepArgument::Kind::Temp);
+  CHECK(op.steps[1].line == 5);
   CHECK(back->serialize() == image.serialize());
+}
+
+TEST_CASE("an op whose indices lead nowhere is damage, a required extension is a newer version") {
+  auto refused = [](auto change) {
+    KernelImage image = sample();
+    change(image);
+    Result<KernelImage> back = KernelImage::deserialize(image.serialize());
+    REQUIRE_FALSE(back);
+    return back.error();
+  };
+  CHECK(refused([](KernelImage &i) { i.ops[0].steps[1].kernel = 2; }).code == "T0630");
+  CHECK(refused([](KernelImage &i) { i.ops[0].steps[1].arguments.pop_back(); }).code == "T0630");
+  CHECK(refused([](KernelImage &i) { i.ops[0].steps[0].arguments[0].index = 1; }).code == "T0630");
+  CHECK(refused([](KernelImage &i) { i.ops[0].steps[1].arguments[2].kind = StepArgument::Kind::Temp; }).code ==
+        "T0630");
+  CHECK(refused([](KernelImage &i) {
+          i.ops[0].steps[1].arguments[0] = {StepArgument::Kind::Param, 1, {}}; // a scalar
+        }).code == "T0630");
+  CHECK(refused([](KernelImage &i) { i.ops[0].temps[0].lastStep = 2; }).code == "T0630");
+  CHECK(refused([](KernelImage &i) { i.ops[0].temps[0].lastStep = 0; }).code == "T0630"); // step 1 uses it
+  Error newer = refused([](KernelImage &i) { i.kernels[1].extensions = {{"tensor-maps", true, ""}}; });
+  CHECK(newer.code == "T0631");
+  CHECK(newer.message == "the kernel image needs 'tensor-maps', which this version of tessera does not have");
 }
 
 TEST_CASE("a flipped byte anywhere is found") {
