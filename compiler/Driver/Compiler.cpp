@@ -91,27 +91,22 @@ public:
       return {};
     std::vector<std::string> kernels;
     if (!options.kernel.empty()) {
-      const ast::Kernel *kernel = file.findKernel(options.kernel);
-      if (!kernel || kernel->isOp) {
+      if (!file.findKernel(options.kernel)) {
         std::string names;
         for (const ast::Kernel &other : file.kernels)
-          if (!other.isOp)
-            names += (names.empty() ? "" : ", ") + other.name;
-        error(Fault::Program,
-              kernel ? "'" + options.kernel + "' is an op; ops cannot be compiled yet"
-                     : "there is no kernel '" + options.kernel + "'",
+          names += (names.empty() ? "" : ", ") + other.name;
+        error(Fault::Program, "there is no kernel '" + options.kernel + "'",
               names.empty() ? "the file declares no kernel" : "the file has: " + names, "T0413");
         return {};
       }
       kernels.push_back(options.kernel);
     } else {
       for (const ast::Kernel &kernel : file.kernels) {
-        if (kernel.isOp)
-          continue;
-        if (isFullyBound(kernel, options))
+        if (isFullyBound(kernel, options) && (!kernel.isOp || callsAreBound(file, kernel)))
           kernels.push_back(kernel.name);
         else
-          remark(kernel, "kernel '" + kernel.name + "' is left out: it has compile-time parameters without a value");
+          remark(kernel, std::string(kernel.isOp ? "op '" : "kernel '") + kernel.name +
+                             "' is left out: it has compile-time parameters without a value");
       }
       if (kernels.empty()) {
         error(Fault::Program, "no kernel of the file is fully bound",
@@ -119,7 +114,15 @@ public:
         return {};
       }
     }
-    return specialize(file, kernels, options, context, result.diagnostics);
+    return specialize(file, kernels, options, context, result.diagnostics, &ops);
+  }
+
+  /// Whether every kernel that the op calls has its parameters bound too, which for some only the arguments do.
+  bool callsAreBound(const ast::File &file, const ast::Kernel &op) {
+    std::vector<Diagnostic> found;
+    if (specialize(file, {op.name}, options, context, found))
+      return true;
+    return llvm::any_of(found, [](const Diagnostic &d) { return d.severity == Severity::Error && d.code != "T0401"; });
   }
 
   void remark(const ast::Kernel &kernel, std::string message) {
@@ -160,6 +163,7 @@ public:
   const CompileOptions &options;
   CompileResult &result;
   MLIRContext context;
+  std::vector<OpInfo> ops; ///< of load
 
 private:
   static const DialectRegistry &makeRegistry() {
@@ -256,6 +260,7 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
   image.codeKind = KernelImage::Code::Ptx;
   image.code = std::move(*text);
   image.kernels = std::move(kernels);
+  image.ops = std::move(ops);
   result.image = std::move(image);
 }
 
@@ -300,6 +305,7 @@ void Compilation::compileHost(ModuleOp module) {
   image.codeKind = KernelImage::Code::HostObject;
   image.code = std::move(*object);
   image.kernels = std::move(kernels);
+  image.ops = std::move(ops);
   result.image = std::move(image);
 }
 
@@ -340,8 +346,14 @@ CompileResult check(std::string_view source, const CompileOptions &options) {
   frontend::checkNames(file, names);
   Compilation compilation(options, result);
   for (const ast::Kernel &kernel : file.kernels)
-    if (!kernel.isOp && isFullyBound(kernel, options))
-      (void)specialize(file, {kernel.name}, options, compilation.context, result.diagnostics);
+    if (isFullyBound(kernel, options)) {
+      std::vector<Diagnostic> found;
+      if (specialize(file, {kernel.name}, options, compilation.context, found))
+        llvm::append_range(result.diagnostics, found);
+      else // what only the arguments of a launch bind does not make an op wrong
+        llvm::copy_if(found, std::back_inserter(result.diagnostics),
+                      [&](const Diagnostic &d) { return !kernel.isOp || d.code != "T0401"; });
+    }
   for (const Diagnostic &name : names)
     if (llvm::none_of(result.diagnostics,
                       [&](const Diagnostic &d) { return d.code == name.code && d.place == name.place; }))

@@ -4,6 +4,7 @@
 //
 #include "compiler/Driver/ImageBuilder.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
+#include "compiler/Frontend/Specialize.h"
 
 using namespace mlir;
 namespace tessera {
@@ -90,6 +91,10 @@ Result<ParamInfo> describeAbsent(tile::KernelOp kernel, DictionaryAttr entry) {
 Result<KernelInfo> describeKernel(tile::KernelOp kernel) {
   KernelInfo info;
   info.name = info.entry = kernel.getSymName().str();
+  if (auto source = kernel->getAttrOfType<StringAttr>(kStepOfAttr)) {
+    info.name = source.getValue().str();
+    info.stepOnly = true;
+  }
   std::map<std::string, ParamInfo> present;
   std::vector<std::string> order;
   for (unsigned i = 0; i < kernel.getNumParams(); ++i) {

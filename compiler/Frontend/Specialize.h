@@ -15,12 +15,16 @@
 
 namespace tessera {
 
+/// On a `tile.kernel` that is a step of an op: the kernel's name in the source.
+inline constexpr llvm::StringLiteral kStepOfAttr = "tile.step_of";
+
 /// Emits one verified `tile.kernel` for each of `kernels` of `file`, which was parsed without errors, under `options`
-/// (bindings, tensor facts).  Errors and warnings go to `diagnostics` in source order; null after an error.  Never
+/// (bindings, tensor facts).  An op among them becomes kernels for its steps, which follow the others, and an entry of
+/// `ops`, whose steps count the module's kernels from 0.  Errors and warnings go to `diagnostics` in source order; null after an error.  Never
 /// aborts on what a program says.  Loads the dialects it needs into `context`.
 mlir::OwningOpRef<mlir::ModuleOp> specialize(const ast::File &file, llvm::ArrayRef<std::string> kernels,
                                              const CompileOptions &options, mlir::MLIRContext &context,
-                                             std::vector<Diagnostic> &diagnostics);
+                                             std::vector<Diagnostic> &diagnostics, std::vector<OpInfo> *ops = nullptr);
 
 /// Whether every compile-time parameter of `kernel` has a default, a binding, or a tensor fact that binds it.
 bool isFullyBound(const ast::Kernel &kernel, const CompileOptions &options);

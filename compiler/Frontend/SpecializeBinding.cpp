@@ -79,7 +79,7 @@ std::optional<Value> Specializer::bindingFromFacts(const ast::StaticParam &param
     if (facts->shape.size() != tensor.extents.size())
       continue;
     for (auto [extent, length] : llvm::zip(tensor.extents, facts->shape))
-      if (isName(extent))
+      if (isName(extent) && length >= 0) // negative: not known
         return Value::of(length, param.name);
   }
   return std::nullopt;
@@ -354,8 +354,10 @@ bool tessera::isFullyBound(const ast::Kernel &kernel, const CompileOptions &opti
           continue;
         if (facts.dtype && isName(tensor.type))
           return true;
-        if (facts.shape.size() == tensor.extents.size() && llvm::any_of(tensor.extents, isName))
-          return true;
+        if (facts.shape.size() == tensor.extents.size())
+          for (auto [extent, length] : llvm::zip(tensor.extents, facts.shape))
+            if (isName(extent) && length >= 0)
+              return true;
       }
     return false;
   };

@@ -1,5 +1,6 @@
 //===- SpecializeKernel.cpp - the signature of a kernel and its body ------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
 
+#include "compiler/Frontend/OpSpecializer.h"
 #include "compiler/Frontend/Specialize.h"
 #include "compiler/Frontend/Specializer.h"
 
@@ -71,6 +72,12 @@ static TensorContract alignedContract(size_t rank, int64_t elementBytes) {
   return contract;
 }
 
+TensorContract Specializer::contractOf(const ast::Param &param, DType dtype, size_t rank) const {
+  if (const TensorFacts *facts = factsOf(param.name))
+    return facts->contract;
+  return options.alignedTensors ? alignedContract(rank, sizeOf(dtype)) : TensorContract();
+}
+
 DictionaryAttr Specializer::argumentAttributes(const ast::Param &param, DType dtype, ArrayRef<LaunchValue> extents) {
   NamedAttrList attributes;
   attributes.set(tile::kNameAttr, builder.getStringAttr(param.name));
@@ -84,12 +91,7 @@ DictionaryAttr Specializer::argumentAttributes(const ast::Param &param, DType dt
   attributes.set(tile::kDimsAttr, builder.getArrayAttr(dimensions));
   if (clearsFirst(param))
     attributes.set(tile::kClearAttr, builder.getUnitAttr());
-  const TensorFacts *facts = factsOf(param.name);
-  TensorContract contract;
-  if (facts)
-    contract = facts->contract;
-  else if (options.alignedTensors)
-    contract = alignedContract(extents.size(), sizeOf(dtype));
+  TensorContract contract = contractOf(param, dtype, extents.size());
   if (contract.align > 1)
     attributes.set(tile::kAlignAttr, builder.getI64IntegerAttr(contract.align));
   if (contract.unitDim >= 0)
@@ -258,13 +260,19 @@ void Specializer::declareEntryValues(Block &entry) {
     declareNew(axis.name.name, axis.name.range, {Value::data(entry.getArgument(first + i), DType::I64), false});
 }
 
+std::vector<CalleeParam> Specializer::calleeParams() const {
+  std::vector<CalleeParam> list;
+  for (const BoundParam &bound : params) {
+    CalleeParam param{bound.param->name, bound.param->isTensor, bound.isPresent, bound.dtype, {}};
+    for (const LaunchValue &extent : bound.extents)
+      param.extents.push_back(extent.constant ? std::optional(extent.constant->integer) : std::nullopt);
+    list.push_back(std::move(param));
+  }
+  return list;
+}
+
 bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
   kernel = &which;
-  if (kernel->isOp) {
-    error(at(kernel->nameRange), "T0225", fmt::format("'{}' is an op, which is no kernel of its own", kernel->name),
-          "specialize the kernels that it calls");
-    return false;
-  }
   bindStatics();
   if (failed())
     return false;
@@ -294,14 +302,22 @@ static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, 
     std::string name = dot == std::string::npos ? binding.name : binding.name.substr(dot + 1);
     std::string owner = dot == std::string::npos ? "" : binding.name.substr(0, dot);
     bool known = llvm::any_of(kReserved, [&](const char *word) { return name == word; });
-    for (const ast::Kernel &kernel : file.kernels)
-      known |= (owner.empty() || owner == kernel.name) && has(kernel, name);
+    // What is said of an op without the name of a kernel is meant for the op itself.
+    const ast::Kernel *only = kernels.size() == 1 ? file.findKernel(kernels.front()) : nullptr;
+    bool isForOp = only && only->isOp && owner.empty();
+    std::string asker;
+    for (const ast::Kernel &kernel : file.kernels) {
+      if (!(owner.empty() || owner == kernel.name) || !has(kernel, name))
+        continue;
+      known |= !isForOp || &kernel == only;
+      asker = kernel.name;
+    }
     if (known)
       continue;
     Diagnostic diagnostic;
     diagnostic.code = "T0403";
     diagnostic.place = {file.files.empty() ? options.sourceName : file.files.front(), 1, 1};
-    if (const ast::Kernel *kernel = kernels.size() == 1 ? file.findKernel(kernels.front()) : nullptr) {
+    if (const ast::Kernel *kernel = only) {
       diagnostic.place.line = kernel->nameRange.line;
       diagnostic.place.column = kernel->nameRange.column;
       std::string names;
@@ -309,8 +325,11 @@ static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, 
         names += (names.empty() ? "" : ", ") + param.name;
       diagnostic.remedy =
           names.empty() ? "the kernel has no compile-time parameters" : "its compile-time parameters: " + names;
+      if (isForOp && !asker.empty())
+        diagnostic.remedy = fmt::format("bind it at the kernel: -D {}.{}={}", asker, name, binding.value);
     }
-    diagnostic.message = fmt::format("no kernel has a compile-time parameter '{}'", binding.name);
+    diagnostic.message = isForOp ? fmt::format("op '{}' has no compile-time parameter '{}'", only->name, binding.name)
+                                 : fmt::format("no kernel has a compile-time parameter '{}'", binding.name);
     diagnostics.push_back(std::move(diagnostic));
   }
 }
@@ -319,12 +338,13 @@ static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, 
 
 OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::string> kernels,
                                           const CompileOptions &options, MLIRContext &context,
-                                          std::vector<Diagnostic> &diagnostics) {
+                                          std::vector<Diagnostic> &diagnostics, std::vector<OpInfo> *ops) {
   context
       .loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
   std::vector<Diagnostic> found;
   std::string name = file.files.empty() ? options.sourceName : file.files.front();
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, name, 1, 1));
+  frontend::OpCollector collector(*module);
   bool good = true;
   frontend::checkBindings(file, kernels, options, found);
   good = found.empty();
@@ -347,9 +367,19 @@ OwningOpRef<ModuleOp> tessera::specialize(const ast::File &file, ArrayRef<std::s
       if (kernels.size() == 1 &&
           llvm::none_of(kernel->params, [&](const ast::Param &p) { return p.name == facts.param && p.isTensor; }))
         report("T0406", fmt::format("'{}' has no tensor parameter '{}'", kernelName, facts.param), "");
+    if (kernel->isOp)
+      continue;
     frontend::Specializer specializer(file, options, &context, found);
     good &= specializer.run(*kernel, *module);
   }
+  // The kernels of ops follow those that are launched by name.
+  for (const std::string &opName : kernels)
+    if (const ast::Kernel *op = file.findKernel(opName); op && op->isOp) {
+      std::optional<OpInfo> info = frontend::specializeOp(file, *op, options, context, found, collector);
+      good &= info.has_value();
+      if (info && ops)
+        ops->push_back(*std::move(info));
+    }
   if (good) {
     // Everything above checks programs; what the verifier still finds is a mistake of this compiler.
     std::string text;

@@ -96,6 +96,8 @@ std::optional<LaunchValue> Specializer::launchName(const ast::NameExpr &name) {
     result.dtype = symbol->second;
     return result;
   }
+  if (auto known = launchLets.find(name.name); known != launchLets.end())
+    return known->second;
   Value value = evalName(name);
   if (value.isPoison())
     return std::nullopt;

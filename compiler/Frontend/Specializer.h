@@ -12,6 +12,7 @@
 #include "compiler/Frontend/BuiltinCalls.h"
 #include "compiler/Frontend/ControlFlow.h"
 #include "compiler/Frontend/Emitter.h"
+#include "compiler/Frontend/OpCollector.h"
 #include "runtime/Image/Expr.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -49,8 +50,10 @@ public:
 
   /// Appends the `tile.kernel` to `module`; false after an error.
   bool run(const ast::Kernel &kernel, mlir::ModuleOp module);
+  /// What an op that calls the kernel must know of its parameters, after run.
+  std::vector<CalleeParam> calleeParams() const;
 
-private:
+protected:
   //===--- Binding and signature (SpecializeKernel.cpp, SpecializeBinding.cpp)
   //---------------------------------------------------===//
   struct BoundDim {
@@ -70,6 +73,7 @@ private:
   bool bindDim(const ast::Expr &extent, size_t argument, size_t axis, bool plainOnly);
   void checkFacts(const ast::Param &param, const TensorFacts &facts, DType dtype);
   bool declareArguments(mlir::ModuleOp module);
+  TensorContract contractOf(const ast::Param &param, DType dtype, size_t rank) const;
   mlir::DictionaryAttr argumentAttributes(const ast::Param &param, DType dtype, llvm::ArrayRef<LaunchValue> extents);
   mlir::ArrayAttr paramsAttribute();
   mlir::ArrayAttr gridAttribute();
@@ -170,7 +174,8 @@ private:
   int64_t work = 0;
 
   // The signature under construction.
-  std::map<std::string, DType> symbols; ///< what launch expressions may name: dimensions and scalars
+  std::map<std::string, DType> symbols;          ///< what launch expressions may name: dimensions and scalars
+  std::map<std::string, LaunchValue> launchLets; ///< `let` of an op whose value the launcher computes
   std::vector<BoundDim> dims;
   struct BoundParam {
     const ast::Param *param = nullptr;

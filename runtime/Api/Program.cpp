@@ -68,11 +68,12 @@ struct Kernel::State {
     return std::get<PreparedLaunch>(std::move(prepared));
   }
 
-  Expected<void> launch(StreamHandle stream, const std::vector<NamedArgument> &named) const {
+  Expected<void> launch(StreamHandle stream, const std::vector<NamedArgument> &named,
+                        const Workspace &workspace = {}) const {
     Expected<PreparedLaunch> prepared = prepare(named);
     if (!prepared)
       return prepared.failure();
-    if (Result<void> status = prepared->launch(stream); !status)
+    if (Result<void> status = prepared->launch(stream, workspace); !status)
       return Failure{status.error(), {}};
     return {};
   }
@@ -140,11 +141,22 @@ std::vector<std::string> Program::kernels() const {
   return names;
 }
 
-Expected<void> Kernel::launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments) const {
+Expected<void> Kernel::launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments,
+                                     const Workspace &workspace) const {
   Result<std::vector<NamedArgument>> named = state->name(arguments);
   if (!named)
     return Failure{named.error(), {}};
-  return state->launch(stream, *named);
+  return state->launch(stream, *named, workspace);
+}
+
+Expected<size_t> Kernel::workspaceBytesInOrder(const std::vector<Argument> &arguments) const {
+  Result<std::vector<NamedArgument>> named = state->name(arguments);
+  if (!named)
+    return Failure{named.error(), {}};
+  Expected<PreparedLaunch> prepared = state->prepare(*named);
+  if (!prepared)
+    return prepared.failure();
+  return prepared->workspaceBytes();
 }
 
 Expected<void> Kernel::launchNamed(StreamHandle stream, const std::vector<Named> &arguments) const {

@@ -111,7 +111,7 @@ struct Named {
   Named(std::string name, const T &value) : name(std::move(name)), value(toArgument(value)) {}
 };
 
-/// A kernel with some of its compile-time parameters bound.
+/// A kernel or an op with some of its compile-time parameters bound.
 class Kernel {
 public:
   /// Launches with one argument for each parameter, in order; std::nullopt for an absent optional tensor.
@@ -119,9 +119,23 @@ public:
   Expected<void> launch(StreamHandle stream, const T &...arguments) const {
     return launchInOrder(stream, {toArgument(arguments)...});
   }
-  Expected<void> launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments) const;
+  Expected<void> launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments,
+                               const Workspace &workspace = {}) const;
   /// Launches with arguments by name; optional tensors that are not named are absent.
   Expected<void> launchNamed(StreamHandle stream, const std::vector<Named> &arguments) const;
+
+  /// Bytes of the workspace in which an op called with such arguments keeps its temporaries; 0 for a kernel.  Compiles like prepare().
+  template <typename... T>
+  Expected<size_t> workspaceBytes(const T &...arguments) const {
+    return workspaceBytesInOrder({toArgument(arguments)...});
+  }
+  Expected<size_t> workspaceBytesInOrder(const std::vector<Argument> &arguments) const;
+  /// Launches an op in memory of the caller, which it uses until it has finished: the launch allocates nothing and may be captured in a
+  /// graph.  A launch without a workspace has the runtime allocate one, in stream order.
+  template <typename... T>
+  Expected<void> launchIn(const Workspace &workspace, StreamHandle stream, const T &...arguments) const {
+    return launchInOrder(stream, {toArgument(arguments)...}, workspace);
+  }
 
   /// Compiles and loads what a launch with such arguments needs; reads shapes, types, strides and alignment, not the memory.
   template <typename... T>
@@ -149,12 +163,12 @@ class Program {
 public:
   static Expected<Program> fromSource(std::string text, ProgramOptions options = {});
 
-  /// The kernel of that name; T0615 lists those that exist.
+  /// The kernel or op of that name; T0615 lists those that exist.
   Expected<Kernel> kernel(const std::string &name, std::initializer_list<Bind> bindings = {}) const;
   Expected<Kernel> kernel(const std::string &name, const std::vector<Bind> &bindings) const;
 
   const Device &device() const;
-  /// Names of the kernels, in source order.
+  /// Names of the kernels and ops, in source order.
   std::vector<std::string> kernels() const;
 
 private:

@@ -84,11 +84,16 @@ JitResult build(std::string_view source, const CompileOptions &options, const De
   Result<std::shared_ptr<const LoadedImage>> loaded = load(*std::move(compiled.image), device);
   if (!loaded)
     return JitFailure{loaded.error(), std::move(compiled.diagnostics)};
+  if (std::optional<size_t> op = (*loaded)->findOp(options.kernel))
+    return JitKernel{
+        *std::move(loaded),     *op, /*isOp=*/true, std::move(compiled.diagnostics), std::move(compiled.report),
+        std::move(compiled.log)};
   Result<size_t> index = (*loaded)->find(options.kernel);
   if (!index)
     return JitFailure{index.error(), std::move(compiled.diagnostics)};
-  return JitKernel{*std::move(loaded), *index, std::move(compiled.diagnostics), std::move(compiled.report),
-                   std::move(compiled.log)};
+  return JitKernel{
+      *std::move(loaded),     *index, /*isOp=*/false, std::move(compiled.diagnostics), std::move(compiled.report),
+      std::move(compiled.log)};
 }
 
 } // namespace

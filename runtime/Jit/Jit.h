@@ -30,14 +30,16 @@ struct JitFailure {
   std::vector<Diagnostic> diagnostics;
 };
 
-/// A kernel ready to launch.
+/// A kernel or an op, ready to launch.
 struct JitKernel {
   std::shared_ptr<const LoadedImage> image;
-  size_t index = 0;
+  size_t index = 0; ///< of the image's kernels, or of its ops
+  bool isOp = false;
   std::vector<Diagnostic> diagnostics; ///< warnings and remarks of the compilation
   std::string report, log;             ///< see CompileResult
 
-  const KernelInfo &info() const { return image->image().kernels[index]; }
+  /// Name, parameters, requirements.
+  const KernelInfo &info() const { return isOp ? image->image().ops[index].signature : image->image().kernels[index]; }
 };
 
 /// What came of a request.

@@ -59,14 +59,27 @@ bool writesNothing(const KernelSignature &signature, const std::vector<NamedArgu
   return true;
 }
 
-Result<LaunchPlan> plan(const KernelInfo &kernel, const std::vector<NamedArgument> &arguments) {
+/// Fills in the plan for the arguments.
+Result<void> plan(PreparedLaunch &prepared, const std::vector<NamedArgument> &arguments) {
+  const KernelInfo &kernel = prepared.kernel.info();
   Result<std::vector<Argument>> ordered = orderArguments(kernel, arguments);
   if (!ordered)
     return ordered.error();
   for (size_t i = 0; i < ordered->size(); ++i)
     if (ScalarRef *scalar = std::get_if<ScalarRef>(&(*ordered)[i]); scalar && !kernel.params[i].isTensor)
       *scalar = adaptScalar(*scalar, kernel.params[i].dtype);
-  return planLaunch(kernel, *ordered);
+  if (prepared.kernel.isOp) {
+    Result<OpPlan> op = planOp(prepared.kernel.image->image(), prepared.kernel.index, *ordered);
+    if (!op)
+      return op.error();
+    prepared.opPlan = *std::move(op);
+    return {};
+  }
+  Result<LaunchPlan> launch = planLaunch(kernel, *ordered);
+  if (!launch)
+    return launch.error();
+  prepared.plan = *std::move(launch);
+  return {};
 }
 
 } // namespace
@@ -110,15 +123,15 @@ std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSig
     JitKernel *kernel = std::get_if<JitKernel>(&again);
     if (!kernel)
       return std::move(*failure);
-    if (Result<LaunchPlan> checked = plan(kernel->info(), stretched); !checked)
-      return JitFailure{checked.error(), {}};
+    PreparedLaunch checked{*kernel, {}, {}};
+    if (Result<void> good = plan(checked, stretched); !good)
+      return JitFailure{good.error(), {}};
     return PreparedLaunch{};
   }
-  JitKernel kernel = std::get<JitKernel>(std::move(result));
-  Result<LaunchPlan> launch = plan(kernel.info(), arguments);
-  if (!launch)
-    return JitFailure{launch.error(), std::move(kernel.diagnostics)};
-  return PreparedLaunch{std::move(kernel), *std::move(launch)};
+  PreparedLaunch prepared{std::get<JitKernel>(std::move(result)), {}, {}};
+  if (Result<void> good = plan(prepared, arguments); !good)
+    return JitFailure{good.error(), std::move(prepared.kernel.diagnostics)};
+  return prepared;
 }
 
 } // namespace tessera

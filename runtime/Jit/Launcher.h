@@ -9,13 +9,20 @@
 
 namespace tessera {
 
-/// A kernel with its checked launch; `kernel.image` is null where there is nothing to run or clear.
+/// A kernel or an op with its checked launch; `kernel.image` is null where there is nothing to run or clear.
 struct PreparedLaunch {
   JitKernel kernel;
-  LaunchPlan plan;
+  LaunchPlan plan; ///< of a kernel
+  OpPlan opPlan;   ///< of an op
 
-  Result<void> launch(StreamHandle stream) const {
-    return kernel.image ? kernel.image->launch(kernel.index, plan, stream) : Result<void>();
+  /// Bytes of the workspace that an op needs; 0 for a kernel.
+  size_t workspaceBytes() const { return static_cast<size_t>(opPlan.workspaceBytes); }
+  /// Without memory in `workspace` the runtime allocates what an op needs.
+  Result<void> launch(StreamHandle stream, const Workspace &workspace = {}) const {
+    if (!kernel.image)
+      return {};
+    return kernel.isOp ? kernel.image->launchOp(opPlan, stream, workspace)
+                       : kernel.image->launch(kernel.index, plan, stream);
   }
 };
 

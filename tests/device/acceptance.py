@@ -73,7 +73,8 @@ class Runner:
                 results[name] = from_bf16(raw.view(np.uint16)).astype(np.float64).reshape(shape) if dtype == "bf16" else raw.astype(np.float64)
             return results
 
-    def case(self, label, kernel, bindings, inputs, scalars, outputs, reference, rtol, atol, fill="empty"):
+    def case(self, label, kernel, bindings, inputs, scalars, outputs, reference, rtol, atol, fill="empty", nan_rows=None):
+        """`nan_rows`: where a result must be NaN; elsewhere it must not be.  Without it, NaN in a reference is not compared."""
         if self.args.filter and self.args.filter not in label:
             return
         try:
@@ -90,6 +91,8 @@ class Runner:
                 ratio = float(np.max(error / allowed)) if error.size else 0.0
                 if ratio >= worst:
                     worst, where = ratio, name
+                if nan_rows is not None and not np.array_equal(np.isnan(got), np.broadcast_to(nan_rows, got.shape)):
+                    worst, where = np.inf, name + " (NaN in the wrong places)"
             good = worst <= 1.0
             print(f"{'ok  ' if good else 'FAIL'} {label:58s} worst error {worst:8.3f} of the tolerance in {where}", flush=True)
         except Exception as problem:
@@ -264,6 +267,48 @@ def gradient_cases(r):
         r.case(f"attention_backward_dq {name}", "attention_backward_dq", bind, common, {"scale": scale}, {"dq": (dtype, (b, h, n, d))}, {"dq": dq}, 4e-3, 4e-3)
 
 
+def op_cases(r):
+    """Compositions: temporaries in a workspace, several launches, one callable."""
+    for dtype in ("bf16", "f16", "f32"):
+        for m, k, n in ((37, 2100, 29), (130, 64, 136), (1, 5000, 1), (128, 1024, 128), (37, 0, 29), (0, 64, 29)):
+            a, b = randn(dtype, m, k), randn(dtype, k, n)
+            for splits in (1, 3, 8):
+                rt, at = TOL[dtype]
+                r.case(f"op matmul_splitk {dtype} {m},{k},{n} S={splits}", "matmul_splitk", {"S": splits}, {"a": a, "b": b}, {}, {"c": (dtype, (m, n))}, {"c": a.values @ b.values}, rt, at * np.sqrt(max(k, 1)))
+    a, b = randn("bf16", 70, 300), randn("bf16", 300, 90)
+    a.raw[3, 7] = to_bf16(np.float32(np.nan)).ravel()[0]  # one poisoned row, and nothing else
+    a.values[3, 7] = np.nan
+    expected = a.values @ b.values
+    poisoned = np.isnan(expected)
+    r.case("op matmul_splitk poisoned row", "matmul_splitk", {"matmul_partial.BM": 64, "sum_partials.BN": 32}, {"a": a, "b": b}, {}, {"c": ("bf16", (70, 90))}, {"c": expected}, 1.2e-2, 0.3, nan_rows=poisoned)
+    shapes = ((False, (1, 2, 2, 70, 130, 64)), (True, (1, 4, 2, 100, 100, 64)), (True, (2, 2, 1, 37, 150, 128)), (True, (1, 1, 1, 5, 2, 64)), (False, (1, 2, 2, 0, 8, 64)), (False, (1, 2, 1, 33, 40, 72)))
+    for causal, (b, h, g, n, m, d) in shapes:
+        dtype, scale = "f16", float(np.float32(d**-0.5))
+        q, k, v, do = (randn(dtype, b, hh, l, d) for hh, l in ((h, n), (g, m), (g, m), (h, n)))
+        dq, dk, dv = np.zeros((b, h, n, d)), np.zeros((b, g, m, d)), np.zeros((b, g, m, d))
+        o, lse = np.zeros((b, h, n, d)), np.zeros((b, h, n))
+        for i in range(b):
+            for j in range(h):
+                K, V, Q = k.values[i, j // (h // g)], v.values[i, j // (h // g)], q.values[i, j]
+                o[i, j], lse[i, j] = attention(Q, K, V, scale, causal)
+        out = Array(o, dtype)
+        for i in range(b):
+            for j in range(h):
+                K, V, Q, DO = k.values[i, j // (h // g)], v.values[i, j // (h // g)], q.values[i, j], do.values[i, j]
+                s = Q @ K.T * scale
+                live = (np.arange(m)[None, :] <= np.arange(n)[:, None] + (m - n)) if causal else np.ones((n, m), bool)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    p = np.where(live, np.exp(s - np.where(np.isfinite(lse[i, j]), lse[i, j], 0)[:, None]), 0)
+                p = np.where(np.isfinite(lse[i, j])[:, None], p, 0)
+                ds = p * (DO @ V.T - (DO * out.values[i, j]).sum(1)[:, None])
+                dq[i, j] = ds @ K * scale
+                dk[i, j // (h // g)] += ds.T @ Q * scale
+                dv[i, j // (h // g)] += p.T @ DO
+        inputs = {"q": q, "k": k, "v": v, "o": out, "dout": do, "lse": Array(lse, "f32")}
+        r.case(f"op attention_gradient {b},{h}/{g},{n}x{m},{d} {'causal' if causal else 'full'}", "attention_gradient", {"causal": str(causal).lower()}, inputs, {"scale": scale},
+               {"dq": (dtype, (b, h, n, d)), "dk": (dtype, (b, g, m, d)), "dv": (dtype, (b, g, m, d))}, {"dq": dq, "dk": dk, "dv": dv}, 4e-3, 4e-3)
+
+
 def breadth_cases(r):
     """Convolution, rotary embedding, grouped products, dropout, decoding's combine, a scored attention."""
     n, h, w, c, o, kh, kw, stride, ph, pw = 2, 9, 11, 24, 40, 3, 3, 1, 1, 1
@@ -371,6 +416,7 @@ def main():
     linear_cases(r)
     attention_cases(r)
     gradient_cases(r)
+    op_cases(r)
     breadth_cases(r)
     sequence_cases(r)
     decode_cases(r)

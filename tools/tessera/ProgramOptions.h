@@ -30,7 +30,7 @@ struct SharedOptions {
   }
   /// -k, schedule and line information, --print-after.
   void addCompilationTo(CLI::App &command) {
-    command.add_option("-k,--kernel", kernel, "the kernel to take")->type_name("KERNEL");
+    command.add_option("-k,--kernel", kernel, "the kernel or op to take")->type_name("KERNEL");
     command.add_option("--warps", warps, "warps of a block (default: the compiler chooses)")
         ->type_name("N")
         ->check(CLI::Range(1, 32));
