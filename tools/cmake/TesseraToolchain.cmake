@@ -44,6 +44,18 @@ target_link_libraries(tessera_llvm INTERFACE MLIR LLVM)
 # The archives, by path: the imported MLIR targets would drag the shared library in beside them, and two copies of LLVM in one process abort.
 add_library(tessera_llvm_static INTERFACE)
 if(TESSERA_STATIC_CLI)
+  # fmt too: a machine that the file is copied to has no libfmt.so, and that one would bring libstdc++.so with it.  Distributions that
+  # ship no libfmt.a have its sources in the headers.
+  get_target_property(tessera_fmt_type fmt::fmt TYPE)
+  if(tessera_fmt_type STREQUAL "SHARED_LIBRARY")
+    get_target_property(tessera_fmt_include fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+    add_library(tessera_fmt STATIC ${PROJECT_SOURCE_DIR}/tools/cmake/fmt_archive.cpp)
+    target_include_directories(tessera_fmt SYSTEM PRIVATE ${tessera_fmt_include})
+    foreach(property IMPORTED_LOCATION IMPORTED_LOCATION_NONE IMPORTED_LOCATION_RELEASE IMPORTED_LOCATION_RELWITHDEBINFO)
+      set_target_properties(fmt::fmt PROPERTIES ${property} ${CMAKE_BINARY_DIR}/libtessera_fmt.a)
+    endforeach()
+    add_dependencies(fmt::fmt tessera_fmt)
+  endif()
   file(GLOB tessera_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
   list(FILTER tessera_mlir_archives EXCLUDE REGEX "libMLIR(CAPI|Test|ExecutionEngine|.*Runtime|MlirOpt|Lsp|Pdll)")
   file(GLOB tessera_llvm_archives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
