@@ -282,6 +282,11 @@ void Compilation::compileHost(ModuleOp module) {
     if (auto bytes = function ? function->getAttrOfType<IntegerAttr>(kScratchBytesAttr) : IntegerAttr())
       info.scratchBytes = bytes.getInt();
     result.report += info.name + ": " + std::to_string(info.scratchBytes) + " bytes of scratch a thread\n";
+    if (function && !options.entryPrefix.empty()) {
+      info.entry = options.entryPrefix + info.entry;
+      function.setSymName(info.entry);
+      function.setVisibility_(LLVM::Visibility::Hidden);
+    }
   }
   if (options.emit == Emit::Nvvm || options.emit == Emit::Gpu) {
     result.text = print(module);

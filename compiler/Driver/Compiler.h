@@ -35,7 +35,7 @@ struct CompileOptions {
   std::string kernel;                 ///< empty: every kernel that is fully bound
   std::vector<Binding> bindings;
   std::vector<TensorFacts> tensors; ///< a parameter not named: present unless optional, default contract
-  /// Tensors without facts: take for granted that the base address is a multiple of 16 bytes, the last dimension has stride 1, and, from
+  /// Tensors without a contract: take for granted that the base address is a multiple of 16 bytes, the last dimension has stride 1, and, from
   /// rank 2 on, rows are multiples of 16 bytes.  The image says so and the launcher checks it.
   bool alignedTensors = false;
   std::string target = "sm_90a"; ///< a name of the target table, or `host`
@@ -47,6 +47,8 @@ struct CompileOptions {
   std::string printAfter;  ///< name of a pass, or `all`; the text goes to CompileResult::log
   bool verifyEach = false; ///< run the verifier after every pass (tests)
   bool warningsAsErrors = false;
+  /// Host code: goes before the name of every entry point, so that several objects link into one program; the symbols are hidden.
+  std::string entryPrefix;
 };
 
 struct CompileResult {

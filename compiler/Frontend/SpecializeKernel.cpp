@@ -73,7 +73,8 @@ static TensorContract alignedContract(size_t rank, int64_t elementBytes) {
 }
 
 TensorContract Specializer::contractOf(const ast::Param &param, DType dtype, size_t rank) const {
-  if (const TensorFacts *facts = factsOf(param.name))
+  const TensorFacts *facts = factsOf(param.name);
+  if (facts && !(options.alignedTensors && facts->contract == TensorContract()))
     return facts->contract;
   return options.alignedTensors ? alignedContract(rank, sizeOf(dtype)) : TensorContract();
 }

@@ -3,6 +3,7 @@
 // Source text to any stage of the compiler, to a file or to standard output.
 //
 #include "tools/tessera/Commands.h"
+#include "tools/tessera/CompileHeader.h"
 #include "tools/tessera/ProgramOptions.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ namespace {
 
 struct CompileCommand {
   SharedOptions shared;
-  std::string target = "sm_90a", emit, output = "-", report;
+  std::string target = "sm_90a", emit, output = "-", report, nameSpace;
+  std::vector<std::string> with;
   bool anyLayout = false;
 };
 
@@ -52,7 +54,15 @@ Result<std::string> outputOf(const CompileResult &result, Emit emit) {
   return result.text;
 }
 
+bool wantsHeader(const CompileCommand &command) {
+  return command.emit.empty() ? command.output.ends_with(".h") || command.output.ends_with(".hpp")
+                              : command.emit == "header";
+}
+
 int runCompile(const CompileCommand &command) {
+  if (wantsHeader(command))
+    return runCompileHeader(command.shared, {command.target, command.output, command.nameSpace, command.with,
+                                             command.anyLayout, !command.report.empty()});
   const SharedOptions &shared = command.shared;
   Report report{{}, shared.file == "-" ? "<stdin>" : shared.file, "", shared.json};
   Result<CompileOptions> options = shared.toCompileOptions();
@@ -102,13 +112,16 @@ void addCompile(CLI::App &app, int &exitCode) {
   state->shared.addTo(*command);
   state->shared.addCompilationTo(*command);
   command
-      ->add_option("--target", state->target,
-                   "what to compile for: sm_80 ... sm_120a, or host (`tessera doctor` lists them)")
+      ->add_option(
+          "--target", state->target,
+          "what to compile for: sm_80 ... sm_120a, or host (`tessera doctor` lists them); a header takes several, "
+          "separated by commas")
       ->capture_default_str()
       ->type_name("TARGET");
   std::vector<std::string> names;
   for (const auto &[name, stage] : stages())
     names.push_back(name);
+  names.push_back("header");
   command->add_option("--emit", state->emit, "the stage to stop at (default: by the output's name, else ptx)")
       ->type_name("STAGE")
       ->check(CLI::IsMember(names));
@@ -123,9 +136,17 @@ void addCompile(CLI::App &app, int &exitCode) {
   command->add_flag("--any-layout", state->anyLayout,
                     "code for tensors of any strides and alignment (default: rows lie side by side and start at "
                     "multiples of 16 bytes; the launcher checks)");
+  SharedOptions::list(command->add_option("--with", state->with,
+                                          "header: an optional tensor that the functions take; others are absent"),
+                      "NAME");
+  command
+      ->add_option("--namespace", state->nameSpace,
+                   "header: namespace of the class Kernels (default: the name of the file)")
+      ->type_name("NAME");
   command->footer("Examples:\n"
                   "  tessera compile attention.tile -k attention_forward -D causal=true --target sm_90a -o a.ptx\n"
-                  "  tessera compile linear.tile -k linear_forward -D act=gelu --emit tile");
+                  "  tessera compile linear.tile -k linear_forward -D act=gelu --emit tile\n"
+                  "  tessera compile linear.tile --target host,sm_90a --with bias -o linear.h     (and linear.a)");
   command->callback([state, &exitCode] { exitCode = runCompile(*state); });
 }
 
