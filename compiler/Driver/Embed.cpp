@@ -25,7 +25,8 @@ static std::optional<Error> checkOptions(std::string_view source, const EmbedOpt
     bool found = false;
     for (const KernelSignature &kernel : known)
       for (const ParamSignature &param : kernel.params)
-        if (param.isTensor && param.optional && (options.compile.kernel.empty() || kernel.name == options.compile.kernel)) {
+        if (param.isTensor && param.optional &&
+            (options.compile.kernel.empty() || kernel.name == options.compile.kernel)) {
           found |= param.name == name;
           optional += (optional.empty() ? "" : ", ") + param.name;
         }

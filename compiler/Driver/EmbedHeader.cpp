@@ -11,15 +11,21 @@ namespace {
 
 /// Words that a name of the language may be and a name in the header may not: C++'s, and those that the class itself uses.
 constexpr const char *kTaken[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
-    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "return", "short", "signed",
-    "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw",
-    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "xor_eq", "Kernels", "load", "embedded", "stream", "arguments", "device", "tessera"};
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char8_t",
+    "char16_t",    "char32_t", "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq",      "Kernels",  "load",       "embedded",  "stream",    "arguments",    "device",
+    "tessera"};
 
 bool isTaken(std::string_view name) {
   return llvm::any_of(kTaken, [&](const char *word) { return name == word; });
@@ -103,9 +109,10 @@ std::string functionFor(const KernelInfo &kernel) {
     if (!param.present)
       continue;
     comment += (comment.empty() ? "" : ", ") + declared(param);
-    std::string type = param.isTensor ? std::string(param.mode == ParamMode::In ? "const tessera::In<" : "const tessera::Out<") +
-                                            dtypeName(param.dtype) + ", " + std::to_string(param.extents.size()) + "> &"
-                                      : scalarType(param.dtype) + " ";
+    std::string type = param.isTensor
+                           ? std::string(param.mode == ParamMode::In ? "const tessera::In<" : "const tessera::Out<") +
+                                 dtypeName(param.dtype) + ", " + std::to_string(param.extents.size()) + "> &"
+                           : scalarType(param.dtype) + " ";
     parameters += ", " + type + safeName(param.name);
   }
   return "  /// " + kernel.name + "(" + comment + ")\n  tessera::Result<void> " + safeName(kernel.name) +
@@ -146,21 +153,23 @@ std::string writeEmbedHeader(const KernelImage &image, const EmbedOptions &optio
   std::string targets;
   for (const std::string &target : options.targets)
     targets += (targets.empty() ? "" : ", ") + target;
-  std::string text = "// Made from " + source + " by `tessera compile --emit header` for " + targets +
-                     ".  Link the archive beside it and tessera::runtime.\n#pragma once\n\n"
-                     "#include <tessera/embedded.hpp>\n\n"
-                     "extern \"C\" __attribute__((visibility(\"hidden\"))) const tessera::EmbeddedTable " +
-                     symbol + ";\n\nnamespace " + options.nameSpace +
-                     " {\n\n/// The kernels on one device; cheap to copy, any thread may launch.\nclass Kernels {\npublic:\n"
-                     "  static tessera::Result<Kernels> load(const tessera::Device &device) {\n"
-                     "    tessera::Result<tessera::EmbeddedKernels> loaded = tessera::EmbeddedKernels::load(" +
-                     symbol +
-                     ", device);\n    if (!loaded)\n      return loaded.error();\n    return Kernels(*std::move(loaded));\n  }\n\n";
+  std::string text =
+      "// Made from " + source + " by `tessera compile --emit header` for " + targets +
+      ".  Link the archive beside it and tessera::runtime.\n#pragma once\n\n"
+      "#include <tessera/embedded.hpp>\n\n"
+      "extern \"C\" __attribute__((visibility(\"hidden\"))) const tessera::EmbeddedTable " +
+      symbol + ";\n\nnamespace " + options.nameSpace +
+      " {\n\n/// The kernels on one device; cheap to copy, any thread may launch.\nclass Kernels {\npublic:\n"
+      "  static tessera::Result<Kernels> load(const tessera::Device &device) {\n"
+      "    tessera::Result<tessera::EmbeddedKernels> loaded = tessera::EmbeddedKernels::load(" +
+      symbol +
+      ", device);\n    if (!loaded)\n      return loaded.error();\n    return Kernels(*std::move(loaded));\n  }\n\n";
   for (const KernelInfo &kernel : image.kernels)
     if (!kernel.stepOnly)
       text += functionFor(kernel) + "\n";
-  return text + "private:\n  explicit Kernels(tessera::EmbeddedKernels kernels) : embedded(std::move(kernels)) {}\n"
-                "  tessera::EmbeddedKernels embedded;\n};\n\n} // namespace " +
+  return text +
+         "private:\n  explicit Kernels(tessera::EmbeddedKernels kernels) : embedded(std::move(kernels)) {}\n"
+         "  tessera::EmbeddedKernels embedded;\n};\n\n} // namespace " +
          options.nameSpace + "\n";
 }
 

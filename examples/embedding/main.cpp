@@ -1,4 +1,7 @@
-// Runs the kernels of layer.tile, which were compiled when this program was built, on the host and checks them against float64.
+//===- main.cpp - calls kernels that were compiled at build time ----------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//
+// Runs the kernels of layer.tile on the host and checks them against float64.
+//
 #include "layer.h"
 
 #include <cmath>
@@ -24,7 +27,8 @@ int report(const char *what, const tessera::Error &error) {
 
 /// Sizes that are a multiple of nothing, or of everything: two contracts of the compiled code.  `pad`: elements between rows of x.
 int check(const layer::Kernels &kernels, int64_t batch, int64_t inputs, int64_t outputs, int64_t pad) {
-  std::vector<float> x = numbers(batch * (inputs + pad), 1), w = numbers(outputs * inputs, 2), bias = numbers(outputs, 3);
+  std::vector<float> x = numbers(batch * (inputs + pad), 1), w = numbers(outputs * inputs, 2),
+                     bias = numbers(outputs, 3);
   std::vector<float> y(batch * outputs), p(batch * outputs);
   auto done = kernels.linear(nullptr, {x.data(), {batch, inputs}, {inputs + pad, 1}}, {w.data(), {outputs, inputs}},
                              {bias.data(), {outputs}}, {y.data(), {batch, outputs}});
@@ -46,7 +50,8 @@ int check(const layer::Kernels &kernels, int64_t batch, int64_t inputs, int64_t 
     for (int64_t o = 0; o < outputs; ++o)
       worst = std::fmax(worst, std::fabs(std::exp(0.5 * y[b * outputs + o]) / total - p[b * outputs + o]));
   }
-  std::printf("%lld x %lld x %lld, pitch + %lld: maximum error %.1e\n", (long long)batch, (long long)inputs, (long long)outputs, (long long)pad, worst);
+  std::printf("%lld x %lld x %lld, pitch + %lld: maximum error %.1e\n", (long long)batch, (long long)inputs,
+              (long long)outputs, (long long)pad, worst);
   return worst < 2e-5 ? 0 : 1;
 }
 

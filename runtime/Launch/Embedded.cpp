@@ -46,10 +46,10 @@ bool isBrokenContract(const Error &error) {
 
 Result<EmbeddedKernels> EmbeddedKernels::load(const EmbeddedTable &table, const Device &device) {
   if (table.version != EmbeddedTable::kVersion)
-    return Error{Fault::Program,
-                 fmt::format("the embedded kernels have format {}, expected {}", table.version,
-                             EmbeddedTable::kVersion),
-                 "compile them again with the tessera of this runtime", "T0631"};
+    return Error{
+        Fault::Program,
+        fmt::format("the embedded kernels have format {}, expected {}", table.version, EmbeddedTable::kVersion),
+        "compile them again with the tessera of this runtime", "T0631"};
   std::string_view target = chooseTarget(table, device.target());
   if (target.empty()) {
     std::string names;
@@ -88,8 +88,8 @@ Result<EmbeddedKernels> EmbeddedKernels::load(const EmbeddedTable &table, const 
 
 Result<void> EmbeddedKernels::launch(std::string_view kernel, std::span<const Argument> arguments,
                                      StreamHandle stream) const {
-  Error last{Fault::Program, fmt::format("there is no embedded kernel '{}'", kernel), "call one that the header declares",
-             "T0615"};
+  Error last{Fault::Program, fmt::format("there is no embedded kernel '{}'", kernel),
+             "call one that the header declares", "T0615"};
   for (const std::shared_ptr<const LoadedImage> &image : loaded) {
     Result<size_t> index = image->find(kernel);
     if (!index)

@@ -58,6 +58,11 @@ CASES = [
      1, [r"H % G == 0"]),
     ("a check that fails", CPU + ARGS + ["--check", "z=%T/five.npy"], 1, ["FAILED", "T0640"]),
     ("a check that holds", CPU + ["--arg", "x=%T/five.npy", "--arg", "y=zeros:f32:5", "--arg", "z=empty:f32:5", "--check", "z=%T/five.npy"], 0, ["ok"]),
+    ("a header without a file", ["compile", ADD, "--emit", "header"], 2, ["T0643", "-o FILE.h"]),
+    ("a header for no such target", ["compile", ADD, "--target", "host,sm_91", "-o", "%T/add.h"], 2, ["sm_91", "T0504"]),
+    ("a header with no such optional tensor", ["compile", LINEAR, "--target", "host", "--with", "biass", "-o", "%T/linear.h"], 2, ["biass", "bias", "T0616"]),
+    ("a header in no namespace", ["compile", ADD, "--target", "host", "--namespace", "a::class", "-o", "%T/add.h"], 2, ["a::class", "T0643"]),
+    ("a header and its report", ["compile", LINEAR, "--target", "host,sm_90a", "--with", "bias", "--report", "-o", "%T/linear.hpp"], 0, ["sm_90a, any layout"]),
     ("source from standard input", ["check", "-"], 1, ["<stdin>"]),
     ("a tile too large for the machine", ["compile", str(ROOT / "examples/matmul/matmul.tile"), "-D", "BM=4096", "-D", "BN=4096", "-o", "-"], 1, ["T0\\d\\d\\d"]),
 ]

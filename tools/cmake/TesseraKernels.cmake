@@ -48,8 +48,6 @@ function(tessera_add_kernels target)
     COMMENT "Compiling the kernels of ${stem}.tile for ${targets}"
     VERBATIM)
   target_sources(${target} PRIVATE ${header})
-  set_source_files_properties(${folder}/${stem}.a PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  target_sources(${target} PRIVATE ${folder}/${stem}.a)
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE tessera::runtime)
+  target_link_libraries(${target} PRIVATE ${folder}/${stem}.a tessera::runtime) # behind the objects that need it
 endfunction()
