@@ -215,7 +215,7 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
   }
   Schedule schedule{options.warps, options.stages};
   if (!run(module, [&](OpPassManager &manager) {
-        buildNumericsPipeline(manager, /*gpu=*/true);
+        buildNumericsPipeline(manager, target);
         buildGpuPipeline(manager, target, schedule);
       }))
     return;
@@ -273,7 +273,7 @@ void Compilation::compileHost(ModuleOp module) {
     kernels.push_back(*info);
   }
   if (!run(module, [&](OpPassManager &manager) {
-        buildNumericsPipeline(manager, /*gpu=*/false);
+        buildNumericsPipeline(manager, *findTarget("host"));
         buildHostPipeline(manager);
       }))
     return;

@@ -270,9 +270,12 @@ static Value callDot(Emitter &e, ArrayRef<Argument> arguments, At at) {
                                        : e.error(argument.at, "T0218", "'precision' is exact, tf32 or fast", "");
   }
   Call call(e, "dot", plain, at);
-  if (!call.bind({"a", "b", "precision"}, 2))
+  if (!call.bind({"a", "b", "precision", "acc"}, 2))
     return Value::poison();
-  return e.dot(call[0], call[1], nullptr, precision, at);
+  std::optional<DType> sums;
+  if (call.has(3) && !(sums = call.type(3)))
+    return Value::poison();
+  return e.dot(call[0], call[1], sums, precision, at);
 }
 
 static Value callShaped(Emitter &e, const std::string &name, Call &call, At at) {

@@ -201,7 +201,7 @@ std::optional<std::pair<DType, Emitter::Shape>> Emitter::dotType(const Value &a,
   return std::make_pair(type, std::move(shape));
 }
 
-Value Emitter::dot(const Value &a, const Value &b, const Value *acc, tile::Precision precision, At at) {
+Value Emitter::dot(const Value &a, const Value &b, std::optional<DType> sums, tile::Precision precision, At at) {
   auto type = dotType(a, b, at);
   if (!type)
     return Value::poison();
@@ -209,6 +209,18 @@ Value Emitter::dot(const Value &a, const Value &b, const Value *acc, tile::Preci
     return error(at, "T0217", fmt::format("'precision = tf32' multiplies tiles of f32, found {}", nameOf(a.dtype)),
                  "leave precision out");
   auto &[result, shape] = *type;
+  if (sums && *sums != result) {
+    bool wider = (a.dtype == DType::F16 && *sums == DType::F16) || (a.dtype == DType::F32 && *sums == DType::F64) ||
+                 (result == DType::I32 && *sums == DType::I64) || (result == DType::U32 && *sums == DType::U64);
+    if (!wider)
+      return error(
+          at, "T0217",
+          fmt::format("'@' of {} sums in {}, found 'acc = {}'", nameOf(a.dtype), nameOf(result), nameOf(*sums)),
+          "f16 may sum in f16, f32 in f64, narrow integers in 64 bits; leave acc out otherwise");
+    if (precision == tile::Precision::Tf32)
+      return error(at, "T0217", "'precision = tf32' sums in f32, found another 'acc'", "leave one of the two out");
+    result = *sums;
+  }
   auto withBatch = [&](const Value &v) {
     if (shape.extents.size() == 2)
       return v;
@@ -222,9 +234,9 @@ Value Emitter::dot(const Value &a, const Value &b, const Value *acc, tile::Preci
     return broadcast(v, extents, origins, at);
   };
   Value left = withBatch(a), right = withBatch(b);
-  Value zero = acc ? *acc : full(Value::of(int64_t(0)), result, shape, at);
+  Value zero = full(Value::of(int64_t(0)), result, shape, at);
   auto op = tile::DotOp::create(builder, loc(at), zero.ssa.getType(), left.ssa, right.ssa, zero.ssa, precision,
-                                isUnsignedInteger(a.dtype), isUnsignedInteger(b.dtype));
+                                isUnsignedInteger(a.dtype), isUnsignedInteger(b.dtype), TypeAttr());
   return Value::data(op, result, shape.origins);
 }
 

@@ -148,7 +148,8 @@ public:
   /// A tuple: the k largest and their positions.
   Value topk(const Value &x, int64_t k, int64_t axis, At at);
   /// a @ b, added to `acc` where it is given (of the result's type and shape).
-  Value dot(const Value &a, const Value &b, const Value *acc, tile::Precision precision, At at);
+  /// `sums`: the element type of the sums; none: sum_type of the operands.
+  Value dot(const Value &a, const Value &b, std::optional<DType> sums, tile::Precision precision, At at);
   /// The type and shape of a @ b; nullopt after an error.
   std::optional<std::pair<DType, Shape>> dotType(const Value &a, const Value &b, At at);
 

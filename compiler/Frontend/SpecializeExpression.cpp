@@ -214,7 +214,7 @@ Value Specializer::evalBinary(const ast::BinaryExpr &binary) {
     return evalSum(binary.op == ast::BinaryOp::Sub, {binary.left.get(), {}}, {binary.right.get(), {}}, place);
   case ast::BinaryOp::MatMul: {
     Value left = eval(*binary.left), right = eval(*binary.right);
-    return dot(left, right, nullptr, tile::Precision::Exact, place);
+    return dot(left, right, std::nullopt, tile::Precision::Exact, place);
   }
   default:
     break;

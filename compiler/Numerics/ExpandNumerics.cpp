@@ -92,16 +92,39 @@ Value shift(Arithmetic &a, Value x, Value amount, bool left, bool isUnsigned) {
 //===----------------------------------------------------------------------===//
 
 /// Operands of products become f16, which holds every fp8 number; their products are exact in f32 as before.
-void widenEightBitProducts(tile::KernelOp kernel) {
-  kernel.walk([](tile::DotOp dot) {
-    if (!isEightBit(dot.getA().getType()))
+void prepareEightBitProducts(tile::KernelOp kernel, bool multipliesBytes) {
+  kernel.walk([&](tile::DotOp dot) {
+    Type element = Arithmetic::elementOf(dot.getA().getType());
+    if (!isEightBit(element))
       return;
+    if (multipliesBytes) {
+      dot.setBytesOfAttr(TypeAttr::get(element));
+      return;
+    }
     OpBuilder builder(dot);
     Arithmetic a(builder, dot.getLoc());
     Type half = builder.getF16Type();
     for (OpOperand *operand : {&dot.getAMutable(), &dot.getBMutable()})
       operand->set(a.cast<arith::TruncFOp>(widenToF32(a, operand->get(), /*host=*/false), half));
   });
+}
+
+/// Sums of f16 are computed in f32 on the host and rounded at the end of each product.
+void sumInF32(tile::KernelOp kernel) {
+  SmallVector<tile::DotOp> dots;
+  kernel.walk([&](tile::DotOp dot) {
+    if (Arithmetic::elementOf(dot.getType()).isF16())
+      dots.push_back(dot);
+  });
+  for (tile::DotOp dot : dots) {
+    OpBuilder builder(dot);
+    Arithmetic a(builder, dot.getLoc());
+    Value start = a.cast<arith::ExtFOp>(dot.getAcc(), a.f32());
+    Value sum = tile::DotOp::create(builder, dot.getLoc(), start.getType(), dot.getA(), dot.getB(), start,
+                                    dot.getPrecision(), false, false, TypeAttr());
+    dot.getResult().replaceAllUsesWith(a.cast<arith::TruncFOp>(sum, builder.getF16Type()));
+    dot.erase();
+  }
 }
 
 Type withoutEightBit(Type type) {
@@ -156,9 +179,8 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
 
   void runOnOperation() override {
     bool host = target == "host";
-    if (!host)
-      for (auto kernel : getOperation().getOps<tile::KernelOp>())
-        widenEightBitProducts(kernel);
+    for (auto kernel : getOperation().getOps<tile::KernelOp>())
+      host ? sumInF32(kernel) : prepareEightBitProducts(kernel, eightBitProducts);
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (op->getNumResults() == 1 && op->getNumRegions() == 0)

@@ -54,13 +54,14 @@ void registerPasses() {
   mlir::registerConvertToLLVMPass();
 }
 
-void buildNumericsPipeline(OpPassManager &manager, bool gpu) {
+void buildNumericsPipeline(OpPassManager &manager, const TargetInfo &target) {
   // The front end writes operations as the source has them; folding first leaves the expansions less to do.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // What functions and conversions mean, before the targets part: so they agree by construction.
   ExpandNumericsPassOptions options;
-  options.target = gpu ? "gpu" : "host";
+  options.target = target.gpu ? "gpu" : "host";
+  options.eightBitProducts = target.fp8Mma;
   manager.addPass(createExpandNumericsPass(options));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -24,7 +24,7 @@ void registerDialects(mlir::DialectRegistry &registry);
 void registerPasses();
 
 /// Numerics and clean-up: tile IR before the fork between targets.
-void buildNumericsPipeline(mlir::OpPassManager &manager, bool gpu);
+void buildNumericsPipeline(mlir::OpPassManager &manager, const TargetInfo &target);
 /// Tile IR (numerics expanded) to tile_gpu with buffers placed and barriers inserted.
 void buildGpuPipeline(mlir::OpPassManager &manager, const TargetInfo &target, const Schedule &schedule);
 /// tile_gpu to the LLVM dialect.

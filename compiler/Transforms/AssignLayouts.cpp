@@ -7,7 +7,7 @@
 // swept once per decision.
 //
 #include "compiler/Transforms/Passes.h"
-#include "dialect/TileGPU/Layouts.h"
+#include "dialect/TileGPU/Products.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
@@ -89,12 +89,6 @@ Value slicedTile(Operation *op, SmallVectorImpl<OpOperand *> &indices, ArrayRef<
   if (auto inside = dyn_cast<tile::InsideOp>(op))
     return take(inside, inside.getResult());
   return {};
-}
-
-/// The layout that a product computes in.
-Dist productLayout(DotOp dot) {
-  ArrayRef<int64_t> shape = tileType(dot.getResult()).getShape(), warps = dot.getWarps();
-  return dot.getMma() ? mmaAccumulator(shape, warps[0], warps[1]) : plainAccumulator(shape, warps[0], warps[1]);
 }
 
 struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignLayouts> {
@@ -412,9 +406,8 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
         convertResult(op, own);
       } else if (auto dot = dyn_cast<DotOp>(op)) {
         Dist own = productLayout(dot);
-        if (RankedTensorType type = tileType(dot.getA()))
-          dot.getAMutable().assign(
-              convert(builder, loc, dot.getA(), mmaOperandA(type.getShape(), dot.getWarps()[0], dot.getWarps()[1])));
+        if (tileType(dot.getA()))
+          dot.getAMutable().assign(convert(builder, loc, dot.getA(), leftOperandLayout(dot)));
         dot.getAccMutable().assign(convert(builder, loc, dot.getAcc(), own));
         convertResult(op, own);
       }

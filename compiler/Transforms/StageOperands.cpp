@@ -6,7 +6,7 @@
 // arrangement stays in registers, since the accumulator's layout is almost the operand's (Layouts.h).
 //
 #include "compiler/Transforms/Passes.h"
-#include "dialect/TileGPU/Layouts.h"
+#include "dialect/TileGPU/Products.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,11 +24,35 @@ namespace {
 
 /// How one product is computed.
 struct Plan {
-  bool mma = false, tf32 = false, chained = false;
-  int64_t warpsM = 1, warpsN = 1;
+  std::optional<Mma> mma;
+  bool chained = false;
+  int64_t warpsL = 1, warpsM = 1, warpsN = 1;
+};
+
+/// Rows, columns and number of matrices of a product.
+struct Extents {
+  int64_t l, m, n;
 };
 
 RankedTensorType tileOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+Extents extentsOf(tile::DotOp dot) {
+  ArrayRef<int64_t> shape = tileOf(dot.getResult()).getShape();
+  return {shape.size() == 3 ? shape[0] : 1, shape[shape.size() - 2], shape.back()};
+}
+
+/// The tensor-core instruction for a product; none for f32 exactly, wide integers and sums of another type.
+std::optional<Mma> instructionOf(tile::DotOp dot) {
+  Type element = tileOf(dot.getA()).getElementType(), acc = tileOf(dot.getResult()).getElementType();
+  if (std::optional<Type> held = dot.getBytesOf())
+    return isa<Float8E5M2Type>(*held) ? Mma::E5M2 : Mma::E4M3;
+  for (Mma kind : {Mma::F16, Mma::BF16, Mma::Int8, Mma::F64})
+    if (multiplies(kind, element, acc))
+      return kind;
+  if (dot.getPrecision() == tile::Precision::Tf32)
+    return Mma::TF32;
+  return std::nullopt;
+}
 
 /// Whether `value` is computed, by elementwise ops of its own block or outer ones, from a product.
 bool comesFromProduct(Value value, int depth = 0) {
@@ -48,12 +72,15 @@ bool comesFromProduct(Value value, int depth = 0) {
 tile::LoadOp loadBehind(Value operand, bool &transposed) {
   transposed = false;
   if (auto permute = operand.getDefiningOp<tile::PermuteOp>()) {
-    transposed = permute.getOrder()[0] == 1;
+    ArrayRef<int64_t> order = permute.getOrder();
+    transposed = order.back() + 2 == int64_t(order.size());
+    if (order.size() == 3 && order[0] != 0)
+      return {};
     operand = permute.getSource();
   }
   auto load = operand.getDefiningOp<tile::LoadOp>();
-  if (!load || tileOf(load.getResult()).getRank() != 2 || llvm::is_contained(load.getWidths(), -1) ||
-      tile::isPaged(load.getView()))
+  if (!load || tileOf(load.getResult()).getRank() < 2 || tileOf(load.getResult()).getRank() > 3 ||
+      llvm::is_contained(load.getWidths(), -1) || tile::isPaged(load.getView()))
     return {};
   return load;
 }
@@ -72,12 +99,6 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     kernel.walk([&](tile::DotOp dot) { dots.push_back(dot); });
     chooseWarps(dots);
     kernel->setAttr(kWarpsAttr, IntegerAttr::get(IntegerType::get(&getContext(), 64), numWarps));
-    for (tile::DotOp dot : dots)
-      if (tileOf(dot.getA()).getRank() != 2) {
-        dot.emitError() << "T0509: products with a batch dimension are not compiled for GPUs yet; loop over the batch "
-                           "with a scalar index";
-        return signalPassFailure();
-      }
     for (tile::DotOp dot : dots)
       plans[dot] = choosePlan(dot);
     // One arrangement for a chain: the consumer reads the producer's rows from the same warps.
@@ -110,49 +131,61 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
 
   Plan choosePlan(tile::DotOp dot) {
     Plan plan;
-    Type element = tileOf(dot.getA()).getElementType();
-    plan.tf32 = dot.getPrecision() == tile::Precision::Tf32;
-    plan.mma = element.isF16() || element.isBF16() || plan.tf32;
-    plan.chained = plan.mma && !plan.tf32 && comesFromProduct(dot.getA());
-    int64_t m = tileOf(dot.getResult()).getShape()[0], n = tileOf(dot.getResult()).getShape()[1];
+    plan.mma = instructionOf(dot);
+    plan.chained = (plan.mma == Mma::F16 || plan.mma == Mma::BF16) && comesFromProduct(dot.getA());
+    auto [l, m, n] = extentsOf(dot);
     int64_t blockM = plan.mma ? 16 : 4, blockN = plan.mma ? 8 : 32;
     // The squarest part of a warp reads the least shared memory; parts smaller than an instruction only replicate.
     double best = 0;
-    for (int64_t warpsM = 1; warpsM <= numWarps; warpsM *= 2) {
-      int64_t warpsN = numWarps / warpsM;
-      double rows = std::max<double>(blockM, double(m) / warpsM),
-             columns = std::max<double>(blockN, double(n) / warpsN);
-      double cost = rows * columns + (rows + columns);
-      if (best == 0 || cost < best) {
-        best = cost;
-        plan.warpsM = warpsM;
-        plan.warpsN = warpsN;
+    for (int64_t warpsL = 1; warpsL <= std::min<int64_t>(numWarps, llvm::PowerOf2Ceil(l)); warpsL *= 2)
+      for (int64_t warpsM = 1; warpsM <= numWarps / warpsL; warpsM *= 2) {
+        int64_t warpsN = numWarps / warpsL / warpsM;
+        double rows = std::max<double>(blockM, double(m) / warpsM),
+               columns = std::max<double>(blockN, double(n) / warpsN);
+        double cost = double(llvm::divideCeil(l, warpsL)) * (rows * columns + (rows + columns));
+        if (best == 0 || cost < best) {
+          best = cost;
+          plan.warpsL = warpsL;
+          plan.warpsM = warpsM;
+          plan.warpsN = warpsN;
+        }
       }
-    }
     return plan;
   }
 
-  /// All warps below each other, as far as there are rows.
+  /// All warps below each other, as far as there are rows, then one matrix after the other.
   void arrangeRows(tile::DotOp dot, Plan &plan) {
-    int64_t m = tileOf(dot.getResult()).getShape()[0];
+    auto [l, m, n] = extentsOf(dot);
     plan.warpsM = std::min<int64_t>(numWarps, llvm::PowerOf2Ceil(llvm::divideCeil(m, 16)));
-    plan.warpsN = numWarps / plan.warpsM;
+    plan.warpsL = std::min<int64_t>(numWarps / plan.warpsM, llvm::PowerOf2Ceil(l));
+    plan.warpsN = numWarps / plan.warpsM / plan.warpsL;
   }
 
   void rewrite(tile::DotOp dot, const Plan &plan) {
     OpBuilder builder(dot);
     RankedTensorType result = tileOf(dot.getResult());
-    int64_t k = tileOf(dot.getA()).getShape()[1];
-    int64_t blockK = !plan.mma ? 4 : plan.tf32 ? 8 : 16;
-    int64_t paddedM = llvm::alignTo(result.getShape()[0], (plan.mma ? 16 : 4) * plan.warpsM);
-    int64_t paddedN = llvm::alignTo(result.getShape()[1], (plan.mma ? 16 : 32) * plan.warpsN);
-    int64_t paddedK = llvm::alignTo(k, blockK);
+    bool batched = result.getRank() == 3;
+    auto [l, m, n] = extentsOf(dot);
+    int64_t k = tileOf(dot.getA()).getShape().back();
+    // The matrices of a batch begin at multiples of 8 rows (DotLowering.cpp), whichever of their dimensions the rows are.
+    int64_t least = batched ? 8 : 1;
+    int64_t blockK = std::max(least, plan.mma ? factsOf(*plan.mma).k : 4);
+    int64_t paddedM = llvm::alignTo(m, std::max(least, (plan.mma ? 16 : 4) * plan.warpsM));
+    int64_t paddedN = llvm::alignTo(n, (plan.mma ? 16 : 32) * plan.warpsN);
+    int64_t paddedK = llvm::alignTo(k, blockK), paddedL = llvm::alignTo(l, plan.warpsL);
+    auto shapeOf = [&](int64_t rows, int64_t columns) {
+      return batched ? SmallVector<int64_t>{paddedL, rows, columns} : SmallVector<int64_t>{rows, columns};
+    };
     Value a = dot.getA();
     if (!(plan.chained && plan.warpsN == 1))
-      a = stage(dot.getA(), {paddedM, paddedK}, dot);
-    Value b = stage(dot.getB(), {paddedK, paddedN}, dot);
-    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), plan.mma, plan.tf32,
-                                 dot.getUnsignedA(), dot.getUnsignedB(), ArrayRef<int64_t>{plan.warpsM, plan.warpsN});
+      a = stage(dot.getA(), shapeOf(paddedM, paddedK), dot);
+    Value b = stage(dot.getB(), shapeOf(paddedK, paddedN), dot);
+    SmallVector<int64_t> warpGrid{plan.warpsM, plan.warpsN};
+    if (batched)
+      warpGrid.insert(warpGrid.begin(), plan.warpsL);
+    auto kind = plan.mma ? MmaAttr::get(builder.getContext(), *plan.mma) : MmaAttr();
+    auto product = DotOp::create(builder, dot.getLoc(), result, a, b, dot.getAcc(), kind, dot.getUnsignedA(),
+                                 dot.getUnsignedB(), warpGrid);
     dot.getResult().replaceAllUsesWith(product.getResult());
     dot.erase();
   }
@@ -163,23 +196,13 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
     SmallVector<int64_t> own(shape);
     tile::LoadOp load = loadBehind(operand, transposed);
     if (transposed && load)
-      std::swap(own[0], own[1]);
+      std::swap(own[own.size() - 2], own.back());
     Value buffer = load ? copySlice(load, own, dot) : writeValue(operand, own, dot);
     if (!load || !transposed)
       return buffer;
     OpBuilder builder(dot);
-    return transpose(builder, dot.getLoc(), buffer);
-  }
-
-  static Value transpose(OpBuilder &builder, Location loc, Value buffer) {
-    auto type = cast<BufferType>(buffer.getType());
-    SharedAttr layout = type.getLayout();
-    SmallVector<int64_t> order{1 - layout.getOrder()[0], 1 - layout.getOrder()[1]};
-    auto swapped = SharedAttr::get(type.getContext(), order, layout.getPitch(), layout.getMask(), layout.getShift());
-    return TransposeOp::create(
-        builder, loc,
-        BufferType::get(type.getContext(), {type.getShape()[1], type.getShape()[0]}, type.getElementType(), swapped, 1),
-        buffer);
+    return TransposeOp::create(builder, dot.getLoc(), TransposeOp::transposed(cast<BufferType>(buffer.getType())),
+                               buffer);
   }
 
   Value allocate(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element, int64_t fastest) {
@@ -188,7 +211,7 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
                            IntegerAttr());
   }
 
-  /// The dimension of the slice along which memory is contiguous.
+  /// The dimension of the slice along which memory is contiguous; of a batch, one of the matrix.
   static int64_t fastestDimension(tile::LoadOp load) {
     BlockArgument root = tile::rootParameter(load.getView());
     auto kernel = cast<tile::KernelOp>(root.getOwner()->getParentOp());
@@ -207,11 +230,11 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
           next.push_back(dimension);
       kept = next;
     }
-    int64_t position = 0;
+    int64_t position = 0, rank = tileOf(load.getResult()).getRank();
     for (auto [dimension, width] : llvm::zip(kept, load.getWidths())) {
       if (width <= 0)
         continue;
-      if (unit && unit.getInt() == dimension)
+      if (unit && unit.getInt() == dimension && position + 2 >= rank)
         return position;
       ++position;
     }
@@ -259,7 +282,7 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
 
   Value writeValue(Value operand, ArrayRef<int64_t> shape, tile::DotOp dot) {
     OpBuilder builder(dot);
-    Value buffer = allocate(builder, dot.getLoc(), shape, tileOf(operand).getElementType(), 1);
+    Value buffer = allocate(builder, dot.getLoc(), shape, tileOf(operand).getElementType(), shape.size() - 1);
     WriteOp::create(builder, dot.getLoc(), operand, buffer, DenseI64ArrayAttr());
     return buffer;
   }

@@ -317,13 +317,21 @@ LogicalResult DotOp::verify() {
   if (element != getElementTypeOrSelf(getB()))
     return emitOpError() << "dot_c2: expected operands of one element type, got " << element << " and "
                          << getElementTypeOrSelf(getB());
+  if (std::optional<Type> held = getBytesOf()) {
+    if (!isa<Float8E4M3FNType, Float8E5M2Type>(*held) || !element.isInteger(8) || !acc.isF32())
+      return emitOpError() << "dot_c5: expected bytes of an fp8 type and sums of f32, got " << element << " as "
+                           << *held << " and " << acc;
+    return success();
+  }
   unsigned width = element.getIntOrFloatBitWidth();
-  bool accFits = isa<FloatType>(element) ? (width == 64 ? acc.isF64() : acc.isF32())
-                                         : (width == 64 ? acc.isInteger(64) : acc.isInteger(32));
+  bool accFits = isa<FloatType>(element)
+                     ? (width == 64 ? acc.isF64()
+                                    : acc.isF32() || (element.isF16() && acc.isF16()) || (width == 32 && acc.isF64()))
+                     : acc.isInteger(64) || (width < 64 && acc.isInteger(32));
   if (!accFits)
     return emitOpError() << "dot_c3: expected the accumulator type that belongs to " << element << ", got " << acc;
-  if (getPrecision() == Precision::Tf32 && !element.isF32())
-    return emitOpError() << "dot_c4: expected f32 operands for tf32, got " << element;
+  if (getPrecision() == Precision::Tf32 && !(element.isF32() && acc.isF32()))
+    return emitOpError() << "dot_c4: expected f32 operands and sums for tf32, got " << element << " and " << acc;
   return success();
 }
 

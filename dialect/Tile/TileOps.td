@@ -297,12 +297,15 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a @ b";
   let description = [{
     a: [L.., M, K], b: [L.., K, N], acc and result: [L.., M, N]; rank 2 or 3.  `unsigned_a`, `unsigned_b` say how integer operands extend.
-    The additions may be done in any order (rule Order); products are exact in the accumulator's type for f16, bf16 and integers.
+    The additions may be done in any order (rule Order); products are exact in the accumulator's type for f16, bf16 and integers.  `bytes_of`: the
+    operands are bytes that hold numbers of this fp8 type (tile-expand-numerics).
     Rules: dot_c1 shapes agree; dot_c2 a and b have the same element type; dot_c3 the accumulator's element type is f32 for f16, bf16, f32 and fp8, f64 for f64,
-    i32 for integers up to 32 bits, i64 for i64; dot_c4 `tf32` needs f32 operands.
+    i32 for integers up to 32 bits, i64 for i64; or by choice f16 for f16, f64 for f32, i64 for narrower integers; dot_c4 `tf32` needs f32 operands and sums;
+    dot_c5 `bytes_of` is an fp8 type, the operands i8, the sums f32.
   }];
   let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc,
-      DefaultValuedAttr<Tile_PrecisionAttr, "::tessera::tile::Precision::Exact">:$precision, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b);
+      DefaultValuedAttr<Tile_PrecisionAttr, "::tessera::tile::Precision::Exact">:$precision, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
+      OptionalAttr<TypeAttr>:$bytes_of);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)";
   let hasVerifier = 1;

@@ -200,6 +200,17 @@ Dist plainAccumulator(ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN) {
   return layout;
 }
 
+Dist batchedLayout(const Dist &matrix, int64_t batches, int64_t warpsL) {
+  Dist layout = expandLayout(matrix, 0);
+  for (int64_t l = 1; l < warpsL; l *= 2) {
+    SmallVector<int64_t> basis(layout.rank(), 0);
+    basis[0] = l;
+    layout.warps.push_back(basis);
+  }
+  layout.reps[0] = llvm::divideCeil(batches, warpsL);
+  return layout;
+}
+
 Dist scanLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps) {
   Dist layout;
   int64_t rank = shape.size();

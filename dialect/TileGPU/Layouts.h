@@ -91,6 +91,9 @@ Dist mmaOperandA(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
 /// Accumulator of plain multiply-adds: a thread holds 4 neighbouring columns; 4 x 8 lanes; blocks repeated.
 Dist plainAccumulator(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t warpsN);
 
+/// `matrix` for each of `batches` matrices, dealt out to `warpsL` groups of warps: dimension 0 of the result.
+Dist batchedLayout(const Dist &matrix, int64_t batches, int64_t warpsL);
+
 /// For scans: registers, then the low bits of the lane, then repetitions run along `axis`; what lanes and all warps are left over goes to other dimensions.
 Dist scanLayout(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t warps);
 

@@ -13,6 +13,7 @@ using namespace mlir;
 using namespace tessera::tile_gpu;
 
 #include "dialect/TileGPU/TileGPUDialect.cpp.inc"
+#include "dialect/TileGPU/TileGPUEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/TileGPU/TileGPUAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES

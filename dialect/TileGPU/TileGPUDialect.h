@@ -8,6 +8,7 @@
 #include "dialect/Tile/TileDialect.h"
 
 #include "dialect/TileGPU/TileGPUDialect.h.inc"
+#include "dialect/TileGPU/TileGPUEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/TileGPU/TileGPUAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

@@ -3,7 +3,9 @@
 // Verifiers cite the rule numbers of TileGPUOps.td.
 //
 #include "dialect/TileGPU/Layouts.h"
-#include "dialect/TileGPU/TileGPUDialect.h"
+#include "dialect/TileGPU/Products.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -32,13 +34,23 @@ LogicalResult SlotOp::verify() {
   return success();
 }
 
+BufferType TransposeOp::transposed(BufferType source) {
+  int64_t rank = source.getRank();
+  if (rank < 2 || rank > 3)
+    return {};
+  SmallVector<int64_t> shape(source.getShape()), order(source.getLayout().getOrder());
+  std::swap(shape[rank - 2], shape[rank - 1]);
+  for (int64_t &dimension : order)
+    if (dimension >= rank - 2)
+      dimension = 2 * rank - 3 - dimension;
+  SharedAttr layout = source.getLayout();
+  auto swapped = SharedAttr::get(source.getContext(), order, layout.getPitch(), layout.getMask(), layout.getShift());
+  return BufferType::get(source.getContext(), shape, source.getElementType(), swapped, source.getStages());
+}
+
 LogicalResult TransposeOp::verify() {
   auto source = cast<BufferType>(getSource().getType()), result = cast<BufferType>(getResult().getType());
-  bool fits = source.getRank() == 2 && result.getRank() == 2 && source.getShape()[0] == result.getShape()[1] &&
-              source.getShape()[1] == result.getShape()[0] &&
-              source.getLayout().getOrder()[0] == result.getLayout().getOrder()[1] &&
-              source.getLayout().getPitch() == result.getLayout().getPitch();
-  if (!fits)
+  if (result != transposed(source))
     return emitOpError() << "transpose_c1: expected the transpose of " << source << ", got " << result;
   return success();
 }
@@ -129,9 +141,24 @@ LogicalResult DotOp::verify() {
   };
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB()), c = shapeOf(getAcc());
   // A register operand keeps its logical shape; buffers are padded.
-  if (a.size() != 2 || b.size() != 2 || c.size() != 2 || a[0] < c[0] || b[1] < c[1] ||
-      (isa<BufferType>(getA().getType()) ? a[1] != b[0] : a[1] > b[0]))
-    return emitOpError() << "dot_c5: expected padded shapes M x K, K x N that cover the accumulator, got "
+  size_t rank = c.size();
+  bool fits = (rank == 2 || rank == 3) && a.size() == rank && b.size() == rank;
+  if (fits)
+    fits = a[rank - 2] >= c[rank - 2] && b[rank - 1] >= c[rank - 1] &&
+           (isa<BufferType>(getA().getType()) ? a[rank - 1] == b[rank - 2] : a[rank - 1] <= b[rank - 2]) &&
+           (rank == 2 || (a[0] >= c[0] && b[0] >= c[0]));
+  if (!fits)
+    return emitOpError() << "dot_c5: expected padded shapes [L x] M x K, K x N that cover the accumulator, got "
                          << getA().getType() << ", " << getB().getType() << " and " << getAcc().getType();
+  if (getWarps().size() != rank || !llvm::all_of(getWarps(), [](int64_t w) { return llvm::isPowerOf2_64(w); }))
+    return emitOpError() << "dot_c6: expected " << rank << " numbers of warps, powers of two";
+  auto elementOf = [](Value v) {
+    auto buffer = dyn_cast<BufferType>(v.getType());
+    return buffer ? buffer.getElementType() : cast<RankedTensorType>(v.getType()).getElementType();
+  };
+  Type left = elementOf(getA()), right = elementOf(getB()), acc = elementOf(getAcc());
+  if (left != right || (getMma() && !multiplies(*getMma(), left, acc)))
+    return emitOpError() << "dot_c7: expected element types of the instruction, got " << left << ", " << right
+                         << " and " << acc;
   return success();
 }

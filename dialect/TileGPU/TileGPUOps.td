@@ -9,6 +9,7 @@
 #define TESSERA_DIALECT_TILEGPU_TILEGPUOPS_TD
 
 include "dialect/Tile/TileDialect.td"
+include "dialect/TileGPU/TileGPUEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/BuiltinTypeInterfaces.td"
@@ -100,11 +101,15 @@ def TileGPU_SlotOp : TileGPU_Op<"slot", [Pure]> {
 
 def TileGPU_TransposeOp : TileGPU_Op<"transpose", [Pure]> {
   let summary = "The last two dimensions of a buffer swapped; no data moves";
-  let description = "Rule transpose_c1: rank 2, shape and order of the result are the source's swapped.";
+  let description = "Rule transpose_c1: rank 2 or 3; the last two entries of the shape, and what the order says of them, are the source's swapped.";
   let arguments = (ins TileGPU_BufferType:$source);
   let results = (outs TileGPU_BufferType:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of the transpose of a buffer; null for other ranks.
+    static BufferType transposed(BufferType source);
+  }];
 }
 
 def TileGPU_ReinterpretOp : TileGPU_Op<"reinterpret", [Pure]> {
@@ -198,16 +203,20 @@ def TileGPU_AtomicOp : TileGPU_Op<"atomic", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_MmaAttr : EnumAttr<TileGPU_Dialect, TileGPU_Mma, "mma">;
+
 def TileGPU_Operand : AnyTypeOf<[TileGPU_BufferType, Tile_Tile]>;
 
 def TileGPU_DotOp : TileGPU_Op<"dot", [AllTypesMatch<["acc", "result"]>, MemoryEffects<[MemRead]>]> {
   let summary = "acc + a @ b on one block's operands";
   let description = [{
-    a: M x K, b: K x N, each a buffer (extents padded to the instruction's) or, for a, a tile in the operand layout.  `mma` selects the tensor-core
-    instruction; without it products are computed by plain fused multiply-adds, exact in the accumulator's type.  `warps` is the arrangement of the warps over M and N.
-    Rule dot_c5: padded shapes agree.
+    a: [L x] M x K, b: [L x] K x N, each a buffer (extents padded to the instruction's) or, for a, a tile in the operand layout.  `mma` selects the tensor-core
+    instruction (Products.h); without it products are computed by plain fused multiply-adds, exact in the accumulator's type.  `warps` is the arrangement
+    of the warps over the dimensions of the result.
+    Rules: dot_c5 padded shapes agree; dot_c6 one number of warps for each dimension of the result, each a power of two; dot_c7 the element types are
+    those of the instruction.
   }];
-  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, UnitAttr:$mma, UnitAttr:$tf32, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
+  let arguments = (ins TileGPU_Operand:$a, TileGPU_Operand:$b, Tile_Tile:$acc, OptionalAttr<TileGPU_MmaAttr>:$mma, UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
       DenseI64ArrayAttr:$warps);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `->` type($result)";

@@ -185,8 +185,30 @@ tile.kernel @dot_c5(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {d
   %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>
   %b = tile_gpu.alloc : !tile_gpu.buffer<32x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>>
   %z = tile.broadcast %s : f32 -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
-  // expected-error@+1 {{dot_c5: expected padded shapes M x K, K x N that cover the accumulator}}
-  %d = tile_gpu.dot %a, %b, %z {mma, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<32x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  // expected-error@+1 {{dot_c5: expected padded shapes [L x] M x K, K x N that cover the accumulator}}
+  %d = tile_gpu.dot %a, %b, %z {mma = #tile_gpu<mma bf16>, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<32x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @dot_c6(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R"], grid = []} {
+  %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>>
+  %z = tile.broadcast %s : f32 -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  // expected-error@+1 {{dot_c6: expected 2 numbers of warps, powers of two}}
+  %d = tile_gpu.dot %a, %b, %z {mma = #tile_gpu<mma bf16>, warps = array<i64: 3, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<16x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  tile.return
+}
+
+// -----
+
+tile.kernel @dot_c7(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R"], grid = []} {
+  %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>>
+  %z = tile.broadcast %s : f32 -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  // expected-error@+1 {{dot_c7: expected element types of the instruction, got 'bf16', 'bf16' and 'f32'}}
+  %d = tile_gpu.dot %a, %b, %z {mma = #tile_gpu<mma f16>, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<16x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
   tile.return
 }
 

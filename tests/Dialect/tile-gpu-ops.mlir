@@ -72,10 +72,10 @@ tile.kernel @reductions_and_products(%f: f32 {tile.name = "f", tile.dtype = "f32
   %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #small>
   %b = tile_gpu.alloc : !tile_gpu.buffer<16x32xbf16, #parts>
   %z = tile.broadcast %f : f32 -> tensor<64x32xf32, #acc>
-  // CHECK: tile_gpu.dot %{{.*}}, %{{.*}}, %{{.*}} {mma, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #{{.*}}>, !tile_gpu.buffer<16x32xbf16, #{{.*}}> -> tensor<64x32xf32, #{{.*}}>
-  %1 = tile_gpu.dot %a, %b, %z {mma, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #small>, !tile_gpu.buffer<16x32xbf16, #parts> -> tensor<64x32xf32, #acc>
+  // CHECK: tile_gpu.dot %{{.*}}, %{{.*}}, %{{.*}} {mma = #tile_gpu<mma bf16>, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #{{.*}}>, !tile_gpu.buffer<16x32xbf16, #{{.*}}> -> tensor<64x32xf32, #{{.*}}>
+  %1 = tile_gpu.dot %a, %b, %z {mma = #tile_gpu<mma bf16>, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #small>, !tile_gpu.buffer<16x32xbf16, #parts> -> tensor<64x32xf32, #acc>
   %p = tile.broadcast %h : bf16 -> tensor<64x16xbf16, #operand>
-  // CHECK: tile_gpu.dot %{{.*}}, %{{.*}}, %{{.*}} {mma, warps = array<i64: 4, 1>} : tensor<64x16xbf16, #{{.*}}>, !tile_gpu.buffer<16x32xbf16, #{{.*}}> -> tensor<64x32xf32, #{{.*}}>
-  %2 = tile_gpu.dot %p, %b, %1 {mma, warps = array<i64: 4, 1>} : tensor<64x16xbf16, #operand>, !tile_gpu.buffer<16x32xbf16, #parts> -> tensor<64x32xf32, #acc>
+  // CHECK: tile_gpu.dot %{{.*}}, %{{.*}}, %{{.*}} {mma = #tile_gpu<mma bf16>, warps = array<i64: 4, 1>} : tensor<64x16xbf16, #{{.*}}>, !tile_gpu.buffer<16x32xbf16, #{{.*}}> -> tensor<64x32xf32, #{{.*}}>
+  %2 = tile_gpu.dot %p, %b, %1 {mma = #tile_gpu<mma bf16>, warps = array<i64: 4, 1>} : tensor<64x16xbf16, #operand>, !tile_gpu.buffer<16x32xbf16, #parts> -> tensor<64x32xf32, #acc>
   tile.return
 }

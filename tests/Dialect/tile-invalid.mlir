@@ -533,11 +533,21 @@ tile.kernel @dot_c3_integer(%n: i32 {tile.name = "n", tile.dtype = "i32"}, %s: f
 
 // -----
 
+tile.kernel @dot_c5(%n: i8 {tile.name = "n", tile.dtype = "i8"}, %s: i32 {tile.name = "s", tile.dtype = "i32"}) attributes {dims = ["R", "C"], grid = []} {
+  %a = tile.broadcast %n : i8 -> tensor<16x16xi8>
+  %c = tile.broadcast %s : i32 -> tensor<16x16xi32>
+  // expected-error@+1 {{dot_c5: expected bytes of an fp8 type and sums of f32, got 'i8' as 'f8E4M3FN' and 'i32'}}
+  %d = tile.dot %a, %a, %c {bytes_of = f8E4M3FN} : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @dot_c4(%h: bf16 {tile.name = "h", tile.dtype = "bf16"}, %s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R", "C"], grid = []} {
   %a = tile.broadcast %h : bf16 -> tensor<16x24xbf16>
   %b = tile.broadcast %h : bf16 -> tensor<24x8xbf16>
   %c = tile.broadcast %s : f32 -> tensor<16x8xf32>
-  // expected-error@+1 {{dot_c4: expected f32 operands for tf32, got 'bf16'}}
+  // expected-error@+1 {{dot_c4: expected f32 operands and sums for tf32, got 'bf16' and 'f32'}}
   %d = tile.dot %a, %b, %c {precision = #tile<precision tf32>} : tensor<16x24xbf16>, tensor<24x8xbf16> -> tensor<16x8xf32>
   tile.return
 }

@@ -1,5 +1,6 @@
 // RUN: tessera-opt %s -split-input-file -tile-expand-numerics | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: tessera-opt %s -split-input-file -tile-expand-numerics=target=host | FileCheck %s --check-prefixes=CHECK,HOST
+// RUN: tessera-opt %s -split-input-file -tile-expand-numerics=fp8-products=true | FileCheck %s --check-prefixes=CHECK,FP8
 
 // Division never sees 0 or MIN / -1: the divisor is replaced first, the result selected after.
 // CHECK-LABEL: func.func @divide
@@ -141,11 +142,13 @@ func.func @exact(%x: f32) -> f32 {
 
 // -----
 
-// GPUs have no fp8 here but bytes in memory and registers, f16 as operands of products.
+// GPUs have no fp8 here but bytes in memory and registers; operands of products are f16, or bytes where the GPU multiplies those.
 // CHECK-LABEL: tile.kernel @eight_bit_product
 // GPU-SAME:    !tile.view<16x16xi8>
+// FP8-SAME:    !tile.view<16x16xi8>
 // HOST-SAME:   !tile.view<16x16xf8E4M3FN>
 // GPU:         tile.load {{.*}} -> tensor<16x16xi8>
+// FP8:         tile.dot {{.*}}{bytes_of = f8E4M3FN} : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xf32>
 // GPU:         tile.dot {{.*}} : tensor<16x16xf16>, tensor<16x16xf16> -> tensor<16x16xf32>
 // HOST:        tile.dot {{.*}} : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E4M3FN> -> tensor<16x16xf32>
 tile.kernel @eight_bit_product(%x: !tile.view<16x16xf8E4M3FN> {tile.name = "x", tile.mode = "in", tile.dtype = "f8e4m3", tile.dims = ["16", "16"]},

@@ -11,7 +11,7 @@
 // CHECK-NOT:   tile.load
 // CHECK:       tile_gpu.wait 0
 // CHECK:       %[[BT:.*]] = tile_gpu.transpose %[[B]]
-// CHECK:       tile_gpu.dot %[[A]], %[[BT]], %{{.*}} {mma, warps = array<i64: 2, 2>}
+// CHECK:       tile_gpu.dot %[[A]], %[[BT]], %{{.*}} {mma = #tile_gpu<mma bf16>, warps = array<i64: 2, 2>}
 // WARPS-LABEL: tile.kernel @copies_slices
 // WARPS-SAME:    tile_gpu.warps = 2
 tile.kernel @copies_slices(%x: !tile.view<64x32xbf16> {tile.name = "x", tile.mode = "in", tile.dtype = "bf16", tile.dims = ["64", "32"], tile.unit_dim = 1 : i64},
@@ -71,5 +71,26 @@ tile.kernel @leaves_loads(%x: !tile.view<128xf32> {tile.name = "x", tile.mode = 
   %a = tile.load %x[%c0] widths [128] steps [1] : !tile.view<128xf32>[i64] -> tensor<128xf32>
   %b = arith.addf %a, %a : tensor<128xf32>
   tile.store %b, %x[%c0] widths [128] steps [1] : tensor<128xf32>, !tile.view<128xf32>[i64]
+  tile.return
+}
+
+// -----
+
+// A batch: the buffers hold every matrix, padded to the instruction, and the warps are dealt to the matrices first.
+// CHECK-LABEL: tile.kernel @batch
+// CHECK:       tile_gpu.copy {{.*}} widths [4, 16, 24] {{.*}} : <4x16x24xf16>, <4x16x32xf16
+// CHECK:       tile_gpu.copy {{.*}} widths [4, 16, 24] {{.*}} : <4x16x24xf16>, <4x16x32xf16
+// CHECK:       tile_gpu.transpose {{.*}} -> <4x32x16xf16
+// CHECK:       tile_gpu.dot {{.*}} {mma = #tile_gpu<mma f16>, warps = array<i64: 4, 1, 1>}
+tile.kernel @batch(%x: !tile.view<4x16x24xf16> {tile.name = "x", tile.mode = "in", tile.dtype = "f16", tile.dims = ["4", "16", "24"], tile.unit_dim = 2 : i64},
+    %w: !tile.view<4x16x24xf16> {tile.name = "w", tile.mode = "in", tile.dtype = "f16", tile.dims = ["4", "16", "24"], tile.unit_dim = 2 : i64},
+    %y: !tile.view<4x16x16xf32> {tile.name = "y", tile.mode = "out", tile.dtype = "f32", tile.dims = ["4", "16", "16"]}) attributes {dims = [], grid = []} {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant dense<0.0> : tensor<4x16x16xf32>
+  %a = tile.load %x[%c0, %c0, %c0] widths [4, 16, 24] steps [1, 1, 1] : !tile.view<4x16x24xf16>[i64, i64, i64] -> tensor<4x16x24xf16>
+  %b = tile.load %w[%c0, %c0, %c0] widths [4, 16, 24] steps [1, 1, 1] : !tile.view<4x16x24xf16>[i64, i64, i64] -> tensor<4x16x24xf16>
+  %bt = tile.permute %b [0, 2, 1] : tensor<4x16x24xf16> -> tensor<4x24x16xf16>
+  %d = tile.dot %a, %bt, %zero : tensor<4x16x24xf16>, tensor<4x24x16xf16> -> tensor<4x16x16xf32>
+  tile.store %d, %y[%c0, %c0, %c0] widths [4, 16, 16] steps [1, 1, 1] : tensor<4x16x16xf32>, !tile.view<4x16x16xf32>[i64, i64, i64]
   tile.return
 }

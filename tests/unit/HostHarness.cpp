@@ -5,6 +5,7 @@
 #include "compiler/Codegen/Codegen.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
 #include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Target/Target.h"
 #include "runtime/Jit/HostCode.h"
 #include "runtime/Support/NarrowFloat.h"
 
@@ -80,7 +81,7 @@ Result<HostProgram> compileHost(const std::string &ir, const std::string &fault)
   if (!module)
     return failure("parse");
   mlir::PassManager manager(&context);
-  buildNumericsPipeline(manager, /*gpu=*/false);
+  buildNumericsPipeline(manager, *findTarget("host"));
   buildHostPipeline(manager, fault);
   if (mlir::failed(manager.run(*module)))
     return failure("passes");

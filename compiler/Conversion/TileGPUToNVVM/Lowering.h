@@ -207,8 +207,16 @@ private:
   void lowerTensorCoreDot(tile_gpu::DotOp op);
   mlir::LogicalResult lowerPlainDot(tile_gpu::DotOp op);
   struct Fragments; ///< operand registers of one k-step
-  void loadFragmentsA(tile_gpu::DotOp op, int64_t step, llvm::ArrayRef<int64_t> rows, Fragments &fragments);
-  void loadFragmentsB(tile_gpu::DotOp op, int64_t step, llvm::ArrayRef<int64_t> columns, Fragments &fragments);
+  struct Matrix;
+  struct Product;
+  Value warpAlong(tile_gpu::DotOp op, int64_t fromLast);
+  Matrix matrixOf(tile_gpu::DotOp op, Value buffer, int64_t batch);
+  Value fragmentWord(const Product &product, SharedAddress &address, int64_t k, int64_t other, bool kContiguous);
+  SharedAddress fragmentAddress(const Product &product, const Matrix &matrix, Value first, bool kContiguous);
+  void loadFragmentsA(const Product &product, int64_t step, llvm::ArrayRef<int64_t> rows, Fragments &fragments);
+  void loadFragmentsB(const Product &product, int64_t step, llvm::ArrayRef<int64_t> columns, Fragments &fragments);
+  void emitMma(const std::string &name, llvm::ArrayRef<Value> a, llvm::ArrayRef<Value> right,
+               llvm::MutableArrayRef<Value> sums);
   llvm::SmallVector<Value> matrixLoad(Value address, int count, bool transposed);
 
   // Building blocks

@@ -245,7 +245,7 @@ LogicalResult KernelLowering::lowerRead(ReadOp op) {
   return success();
 }
 
-/// Zeros in the part of a buffer of rank 2 with coordinates at least `from` along `axis`: a strip of elements dealt to the threads in turn.
+/// Zeros in the part of a buffer with coordinates at least `from` along `axis`: a strip of elements dealt to the threads in turn.
 void KernelLowering::zeroFill(Value base, BufferType type, int64_t axis, int64_t from) {
   SmallVector<int64_t> extents(type.getShape());
   extents[axis] -= from;
@@ -281,9 +281,9 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
   auto type = cast<BufferType>(op.getBuffer().getType());
   SharedAttr shared = type.getLayout();
   int64_t rank = type.getRank(), fastest = shared.getOrder().back();
-  if (rank != 2)
-    return op.emitError() << "internal error: expected a copy of rank 2, got " << rank;
-  int64_t slow = 1 - fastest, bytes = elementBytes(type.getElementType());
+  if (rank != 2 && rank != 3)
+    return op.emitError() << "internal error: expected a copy of rank 2 or 3, got " << rank;
+  int64_t slow = shared.getOrder()[rank - 2], bytes = elementBytes(type.getElementType());
   SmallVector<int64_t> shape;
   for (int64_t width : op.getWidths())
     if (width > 0)
@@ -291,8 +291,8 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
   SmallVector<int64_t> steps = SmallVector<int64_t>(op.getSteps());
   // First with an empty layout, to learn how wide a piece may be; a thread's position is added by hand below.
   Dist origin;
-  origin.lanes = Bases(kLaneBits, SmallVector<int64_t>(2, 0));
-  origin.reps = {1, 1};
+  origin.lanes = Bases(kLaneBits, SmallVector<int64_t>(rank, 0));
+  origin.reps.assign(rank, 1);
   FailureOr<Access> planned = planAccess(op, op.getView(), op.getIndices(), op.getWidths(), op.getSteps(), origin,
                                          shape, /*boundedVectors=*/false);
   if (failed(planned))
@@ -303,8 +303,14 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
   bool asynchronous = vector * bytes >= 4 && zeroPad && type.getShape()[fastest] % vector == 0;
   if (!asynchronous)
     vector = 1;
-  int64_t threads = warps * 32, pieces = type.getShape()[fastest] / vector, total = pieces * type.getShape()[slow];
+  // Rows of a batch are those of all its matrices, one after the other.
+  int64_t perMatrix = type.getShape()[slow], rows = rank == 3 ? type.getShape()[0] * perMatrix : perMatrix;
+  int64_t threads = warps * 32, pieces = type.getShape()[fastest] / vector, total = pieces * rows;
   bool even = llvm::isPowerOf2_64(pieces) && pieces <= threads;
+  // The rows of one pass divide a matrix or are divided by it: then a constant says which matrix is meant, up to a part that depends on the thread alone.
+  int64_t perPass = std::max<int64_t>(1, threads / pieces);
+  if (rank == 3 && perMatrix % perPass && perPass % perMatrix)
+    even = false;
   Value firstRow, firstPiece;
   if (even) {
     firstRow = LLVM::LShrOp::create(b, threadId, i32(llvm::Log2_64(pieces)));
@@ -315,7 +321,7 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
     if (width > 0)
       tileSteps.push_back(step);
   SharedAddress address;
-  Value rowPointer, columnBytes;
+  Value rowPointer;
   for (int64_t start = 0; start < total; start += threads) {
     Value row = firstRow, piece = firstPiece, predicate = op.getPredicate() ? get(op.getPredicate()) : Value();
     int64_t constRow = even ? start / pieces : 0;
@@ -325,11 +331,26 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
       piece = LLVM::URemOp::create(b, number, i32(pieces));
     }
     if (start + threads > total) {
-      Value exists =
-          LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, addConstant(row, constRow), i32(type.getShape()[slow]));
+      Value exists = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, addConstant(row, constRow), i32(rows));
       predicate = predicate ? LLVM::AndOp::create(b, predicate, exists).getResult() : exists;
     }
     Value column = mulConstant(piece, vector);
+    // Its place in the slice: a part of the thread, and a constant.
+    SmallVector<Value> place(rank);
+    SmallVector<int64_t> constOffset(rank, 0);
+    place[fastest] = column;
+    place[slow] = row;
+    constOffset[slow] = constRow;
+    if (rank == 3) {
+      constOffset[0] = constRow / perMatrix;
+      constOffset[slow] = constRow % perMatrix;
+      if (!even || perPass > perMatrix) {
+        place[0] = LLVM::UDivOp::create(b, row, i32(perMatrix));
+        place[slow] = LLVM::URemOp::create(b, row, i32(perMatrix));
+      } else {
+        place[0] = i32(0);
+      }
+    }
     // Where it comes from.
     auto along = [&](int64_t d, Value position) -> Value { // bytes
       Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), position);
@@ -337,13 +358,13 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
                               : mulConstant(wide, access.constantStride[d]);
     };
     if (!rowPointer || !even) {
-      Value offset = add(along(slow, row), along(fastest, column));
+      Value offset;
+      for (int64_t d = 0; d < rank; ++d)
+        offset = add(offset, along(d, place[d]));
       rowPointer =
           LLVM::GEPOp::create(b, access.base.getType(), b.getI8Type(), access.base, ArrayRef<LLVM::GEPArg>{offset});
       address = SharedAddress{get(op.getBuffer()), row, column, type};
     }
-    SmallVector<int64_t> constOffset(2, 0);
-    constOffset[slow] = constRow;
     Access step = access;
     step.base = rowPointer;
     Value pointer = accessPointer(step, constOffset);
@@ -352,8 +373,8 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
     auto require = [&](Value condition) {
       inside = inside ? LLVM::AndOp::create(b, inside, condition).getResult() : condition;
     };
-    for (int64_t d : {slow, fastest}) {
-      Value position = d == slow ? addConstant(row, constRow) : column;
+    for (int64_t d : type.getLayout().getOrder()) {
+      Value position = addConstant(place[d], constOffset[d]);
       Value scaled = mulConstant(position, tileSteps[d]);
       if (access.below[d])
         require(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, scaled, access.below[d]));
@@ -364,7 +385,7 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
       }
       if (!limit)
         continue;
-      if (d == slow || vector == 1)
+      if (d != fastest || vector == 1)
         require(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, scaled, limit));
       else
         room = LLVM::SubOp::create(b, limit, scaled);
@@ -379,9 +400,9 @@ LogicalResult KernelLowering::lowerCopy(CopyOp op) {
         // Padding of the slice, but 0 beyond it.
         Value pad = get(op.getPad());
         Value own;
-        for (int64_t d : {slow, fastest})
+        for (int64_t d : type.getLayout().getOrder())
           if (type.getShape()[d] > shape[d]) {
-            Value position = d == slow ? addConstant(row, constRow) : column;
+            Value position = addConstant(place[d], constOffset[d]);
             Value within = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, position, i32(shape[d]));
             own = own ? LLVM::AndOp::create(b, own, within).getResult() : within;
           }

@@ -218,6 +218,8 @@ void HostLowering::lowerDot(tile::DotOp op) {
   auto widen = [&](Value x, Type element, bool isUnsigned) -> Value {
     if (element == acc)
       return x;
+    if (acc.isF64() && element.isF32())
+      return arith::ExtFOp::create(b, acc, x);
     if (isa<FloatType>(acc))
       return widened(x, element);
     return isUnsigned ? arith::ExtUIOp::create(b, acc, x).getResult() : arith::ExtSIOp::create(b, acc, x).getResult();
