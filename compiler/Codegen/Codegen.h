@@ -23,6 +23,7 @@ namespace tessera {
 
 struct CodegenOptions {
   bool fullOptimization = false; ///< LLVM's -O2 without unrolling and vectorizers, not the short pass list (GPU only)
+  int optimization = 2;          ///< of host objects: 2, or 0 for no optimization by LLVM at all
   bool comments = true;          ///< block names and inlining chains as comments of the PTX
   int64_t instructionBudget = 20000; ///< instructions of a function (countInstructions) above which it is refused
   int64_t elementBudget = 400000;    ///< the same with a vector operation on N elements counted as N

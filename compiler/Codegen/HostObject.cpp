@@ -132,7 +132,9 @@ Result<std::string> tessera::emitHostObject(mlir::ModuleOp module, const Codegen
   // Loops have constant bounds: unrolled whole they make blocks of thousands of instructions, on which SLP and instruction selection are quadratic
   // (a chain of 5000 integer operations on 8 elements: 20 s with unrolling alone, 4 s with both, 2 s with neither) at the same speed of the code.
   tuning.SLPVectorization = tuning.LoopUnrolling = false;
-  if (Result<void> optimized = optimize(*(*translated)->module, **machine, tuning, ""); !optimized)
+  if (Result<void> optimized =
+          optimize(*(*translated)->module, **machine, tuning, options.optimization == 0 ? "default<O0>" : "");
+      !optimized)
     return optimized.error();
   BrainFloatCarrier().run(*(*translated)->module);
   Result<std::string> object = generate(**translated, **machine, llvm::CodeGenFileType::ObjectFile);

@@ -125,7 +125,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> tessera::createTargetMachine(const 
   machineOptions.MCOptions.AsmVerbose = options.comments;
   // Above the default level the NVPTX back end runs GVN before selection: half of the time at 20,000 instructions, and byte for byte the same PTX on the
   // nine acceptance kernels that were compared.
-  llvm::CodeGenOptLevel level = target.gpu ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::Aggressive;
+  llvm::CodeGenOptLevel level = target.gpu                  ? llvm::CodeGenOptLevel::Default
+                                : options.optimization == 0 ? llvm::CodeGenOptLevel::None
+                                                            : llvm::CodeGenOptLevel::Aggressive;
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
       triple, cpu, target.ptxFeature, machineOptions, llvm::Reloc::PIC_, std::nullopt, level));
   if (!machine)

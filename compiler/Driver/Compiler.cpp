@@ -301,7 +301,9 @@ void Compilation::compileHost(ModuleOp module) {
     result.text = *text;
     return;
   }
-  Result<std::string> object = emitHostObject(module);
+  CodegenOptions codegen;
+  codegen.optimization = options.optimization;
+  Result<std::string> object = emitHostObject(module, codegen);
   if (!object)
     return error(object.error());
   KernelImage image;

@@ -41,8 +41,9 @@ struct CompileOptions {
   std::string target = "sm_90a"; ///< a name of the target table, or `host`
   Emit emit = Emit::Image;
   bool lineInfo = true;
-  int warps = 0;  ///< 0: the compiler chooses
-  int stages = 0; ///< 0: the compiler chooses
+  int warps = 0;        ///< 0: the compiler chooses
+  int stages = 0;       ///< 0: the compiler chooses
+  int optimization = 2; ///< of host code: 2, or 0 for none by LLVM; results are the same to the bit
   std::vector<std::string> importPaths;
   std::string printAfter;  ///< name of a pass, or `all`; the text goes to CompileResult::log
   bool verifyEach = false; ///< run the verifier after every pass (tests)

@@ -186,6 +186,8 @@ static Value integerToFloat(Arithmetic &a, Value x, Type element, ConvertMode mo
 static Value integerToInteger(Arithmetic &a, Value x, Type element, bool fromUnsigned, bool toUnsigned, bool saturate) {
   unsigned from = cast<IntegerType>(Arithmetic::elementOf(x.getType())).getWidth(),
            to = cast<IntegerType>(element).getWidth();
+  if (from < to && saturate && toUnsigned && !fromUnsigned) // nothing is too large, but what is negative becomes 0
+    x = a.make<arith::MaxSIOp>(x, a.integer(x.getType(), 0));
   if (from < to)
     return fromUnsigned || from == 1 ? a.cast<arith::ExtUIOp>(x, element) : a.cast<arith::ExtSIOp>(x, element);
   if (saturate) {

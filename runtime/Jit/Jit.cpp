@@ -34,7 +34,7 @@ std::string keyOf(const CompileOptions &options, const Device &device) {
     append(key, binding.name);
     append(key, binding.value);
   }
-  append(key, fmt::format("w{} s{} l{}", options.warps, options.stages, options.lineInfo));
+  append(key, fmt::format("w{} s{} l{} o{}", options.warps, options.stages, options.lineInfo, options.optimization));
   for (const TensorFacts &facts : options.tensors) {
     append(key, facts.param);
     const TensorContract &contract = facts.contract;

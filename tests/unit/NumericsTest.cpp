@@ -236,6 +236,8 @@ TEST_CASE("integers become integers: wrap, or saturate by name; bool is != 0") {
   auto wide = elementwise<int64_t, int16_t>("%r = tile.convert %a : {I} -> {O}", "i16", "i64", x);
   auto wideUnsigned =
       elementwise<int64_t, int16_t>("%r = tile.convert %a {from_unsigned} : {I} -> {O}", "u16", "i64", x);
+  auto widePositive = // found by random programs, seed 28: a wider type holds no negative number either
+      elementwise<uint32_t, int16_t>("%r = tile.convert %a {saturate, to_unsigned} : {I} -> {O}", "i16", "u32", x);
   auto truth = elementwise<uint8_t, int16_t>("%r = tile.convert %a : {I} -> {O}", "i16", "bool", x);
   for (size_t i = 0; i < x.size(); ++i) {
     INFO(x[i]);
@@ -247,6 +249,7 @@ TEST_CASE("integers become integers: wrap, or saturate by name; bool is != 0") {
     REQUIRE(toSigned[i] == std::min(bits, 127));
     REQUIRE(wide[i] == value);
     REQUIRE(wideUnsigned[i] == bits);
+    REQUIRE(widePositive[i] == uint32_t(std::max(value, 0)));
     REQUIRE(truth[i] == (value != 0));
   }
 }
