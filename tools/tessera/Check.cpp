@@ -3,6 +3,7 @@
 // Syntax, names, and all that holds whatever is bound; then the kernels whose parameters have defaults.
 //
 #include "tools/tessera/Commands.h"
+#include "tools/tessera/Crash.h"
 #include "tools/tessera/ProgramOptions.h"
 
 namespace tessera {
@@ -17,6 +18,7 @@ int runCheck(const SharedOptions &shared) {
   if (!source)
     return report.finish(&source.error());
   report.source = *source;
+  guardSource(*source);
   CompileResult result = check(*source, *options);
   report.diagnostics = std::move(result.diagnostics);
   return report.finish(nullptr);

@@ -4,6 +4,7 @@
 //
 #include "tools/tessera/Commands.h"
 #include "tools/tessera/CompileHeader.h"
+#include "tools/tessera/Crash.h"
 #include "tools/tessera/ProgramOptions.h"
 
 #include <fmt/format.h>
@@ -82,6 +83,7 @@ int runCompile(const CompileCommand &command) {
   if (!source)
     return report.finish(&source.error());
   report.source = *source;
+  guardSource(*source);
   CompileResult result = compile(*source, *options);
   report.diagnostics = std::move(result.diagnostics);
   if (!result.log.empty())

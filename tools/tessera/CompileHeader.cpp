@@ -3,6 +3,7 @@
 // Kernels for a C++ program that has no compiler in it: `x.h` with typed functions, and `x.a` with the code for every target.
 //
 #include "tools/tessera/CompileHeader.h"
+#include "tools/tessera/Crash.h"
 
 #include "compiler/Driver/Embed.h"
 
@@ -57,6 +58,7 @@ int runCompileHeader(const SharedOptions &shared, const HeaderOptions &options) 
   if (!source)
     return report.finish(&source.error());
   report.source = *source;
+  guardSource(*source);
   EmbedResult result = embed(*source, embedOptions);
   report.diagnostics = result.diagnostics;
   if (!result.ok())

@@ -6,6 +6,7 @@
 #include "runtime/Jit/Launcher.h"
 #include "tools/tessera/Commands.h"
 #include "tools/tessera/Compare.h"
+#include "tools/tessera/Crash.h"
 #include "tools/tessera/Npy.h"
 #include "tools/tessera/ProgramOptions.h"
 #include "tools/tessera/RunArguments.h"
@@ -56,6 +57,7 @@ private:
     if (!source)
       return source.error();
     report.source = *source;
+    guardSource(*source);
     if (Result<void> found = findKernel(*source); !found)
       return found;
     Result<Device> opened = Device::open(command.device);

@@ -3,6 +3,7 @@
 // Reading, writing, reporting.
 //
 #include "tools/tessera/Terminal.h"
+#include "tools/tessera/Crash.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,15 +63,8 @@ Fault faultOf(const Diagnostic &diagnostic) {
 
 /// Leaves the program and the command line that led to an internal error in a file, and says where.
 void writeReproducer(const std::string &source) {
-  const char *folder = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/tessera-reproducer-{}.tile", folder && *folder ? folder : "/tmp", getpid());
-  std::string text = "// tessera reproducer; the command line was:\n//";
-  if (Result<std::string> words = readFile("/proc/self/cmdline")) {
-    std::replace(words->begin(), words->end(), '\0', ' ');
-    std::replace(words->begin(), words->end(), '\n', ' ');
-    text += " " + *words;
-  }
-  if (writeFile(path, text + "\n" + source))
+  std::string path = reproducerPath();
+  if (writeFile(path, reproducerHeader() + source))
     fmt::print(stderr, "tessera: note: wrote {}; please report it\n", path);
 }
 
