@@ -8,6 +8,7 @@
 #include "compiler/Codegen/Passes.h"
 #include "compiler/Conversion/TileToHost/Passes.h"
 #include "compiler/Driver/ImageBuilder.h"
+#include "compiler/Driver/Tuning.h"
 #include "compiler/Frontend/NameCheck.h"
 #include "compiler/Frontend/Parser.h"
 #include "compiler/Frontend/Specialize.h"
@@ -81,7 +82,7 @@ public:
   void error(const Error &e) { error(e.fault, e.message, e.remedy, e.code); }
 
   /// Parses source text or printed tile IR.
-  OwningOpRef<ModuleOp> load(std::string_view source) {
+  OwningOpRef<ModuleOp> load(std::string_view source, const TargetInfo &target) {
     StringRef text = StringRef(source.data(), source.size());
     if (text.ltrim().starts_with("module") || text.ltrim().starts_with("#") ||
         text.ltrim().starts_with("tile.kernel") || text.ltrim().starts_with("//mlir"))
@@ -114,7 +115,88 @@ public:
         return {};
       }
     }
-    return specialize(file, kernels, options, context, result.diagnostics, &ops);
+    CompileOptions effective = options;
+    std::map<std::string, Candidate> chosen;
+    if (target.gpu)
+      for (const std::string &kernel : kernels)
+        if (!tune(file, kernel, target, effective, chosen))
+          return {};
+    OwningOpRef<ModuleOp> module = specialize(file, kernels, effective, context, result.diagnostics, &ops);
+    if (module)
+      for (auto kernel : module->getOps<tile::KernelOp>())
+        if (auto found = chosen.find(kernel.getSymName().str()); found != chosen.end())
+          applySchedule(kernel, found->second);
+    return module;
+  }
+
+  /// The warps and stages of a candidate, where the passes look for them.
+  static void applySchedule(tile::KernelOp kernel, const Candidate &candidate) {
+    Builder builder(kernel.getContext());
+    if (candidate.warps)
+      kernel->setAttr(kTunedWarpsAttr, builder.getI64IntegerAttr(candidate.warps));
+    if (candidate.stages)
+      kernel->setAttr(kTunedStagesAttr, builder.getI64IntegerAttr(candidate.stages));
+  }
+
+  /// Chooses from the kernel's tune block, if it has one; false after an error.
+  bool tune(const ast::File &file, const std::string &name, const TargetInfo &target, CompileOptions &effective,
+            std::map<std::string, Candidate> &chosen) {
+    const ast::Kernel *kernel = file.findKernel(name);
+    auto block = llvm::find_if(file.tunes, [&](const ast::Tune &t) { return t.kernel == name; });
+    if (block == file.tunes.end() || kernel->isOp)
+      return true;
+    std::optional<std::vector<Candidate>> candidates = candidatesOf(*block, *kernel, options, result.diagnostics);
+    if (!candidates)
+      return false;
+    if (candidates->size() == 1) {
+      const Candidate &only = candidates->front();
+      llvm::append_range(effective.bindings, only.bindings);
+      chosen[name] = only;
+      return true;
+    }
+    CompileOptions tried;
+    CompileResult scratch;
+    Compilation trial(tried, scratch);
+    bool isWrong = false; // a mistake that has nothing to do with the choice: the real compilation reports it
+    auto attempt = [&](const Candidate &candidate) -> Trial {
+      if (isWrong)
+        return {"not tried", {}};
+      tried = options;
+      tried.printAfter.clear();
+      llvm::append_range(tried.bindings, candidate.bindings);
+      scratch = CompileResult();
+      OwningOpRef<ModuleOp> module = specialize(file, {name}, tried, trial.context, scratch.diagnostics);
+      if (module) {
+        auto made = *module->getOps<tile::KernelOp>().begin();
+        applySchedule(made, candidate);
+        if (trial.run(*module, [&](OpPassManager &manager) {
+              buildNumericsPipeline(manager, target);
+              buildGpuPipeline(manager, target, {options.warps, options.stages});
+            }))
+          return {"", estimateResources(made, kWarpsAttr, kSharedBytesAttr)};
+      }
+      for (const Diagnostic &diagnostic : scratch.diagnostics)
+        if (diagnostic.severity == Severity::Error) {
+          isWrong |= diagnostic.code != "T0407" && diagnostic.code != "T0501";
+          std::string reason = diagnostic.message;
+          for (const DiagnosticNote &note : diagnostic.notes)
+            reason += "; " + note.message;
+          return {reason, {}};
+        }
+      return {"it does not compile", {}};
+    };
+    std::optional<TuningChoice> choice =
+        choose(*block, *kernel, *candidates, target, attempt, options.sourceName, result.diagnostics);
+    if (isWrong) {
+      llvm::erase_if(result.diagnostics, [](const Diagnostic &d) { return d.code == "T0502"; });
+      return true;
+    }
+    if (!choice)
+      return false;
+    llvm::append_range(effective.bindings, choice->best.bindings);
+    chosen[name] = choice->best;
+    result.report += choice->report;
+    return true;
   }
 
   /// Whether every kernel that the op calls has its parameters bound too, which for some only the arguments do.
@@ -226,8 +308,7 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
       info.threads = int(warps.getInt() * 32);
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
-    result.report += info.name + ": " + std::to_string(info.threads) + " threads, " + std::to_string(info.sharedBytes) +
-                     " bytes of shared memory\n";
+    result.report += describeResources(info.name, estimateResources(kernel, kWarpsAttr, kSharedBytesAttr));
   }
   if (options.emit == Emit::Gpu) {
     result.text = print(module);
@@ -329,7 +410,7 @@ CompileResult compile(std::string_view source, const CompileOptions &options) {
     compilation.error(Fault::Usage, "there is no target '" + options.target + "'", "the targets are " + names, "T0504");
     return result;
   }
-  OwningOpRef<ModuleOp> module = compilation.load(source);
+  OwningOpRef<ModuleOp> module = compilation.load(source, *target);
   if (!module || !result.ok())
     return result;
   if (options.emit == Emit::Tile) {

@@ -154,6 +154,14 @@ private:
     loops = savedLoops;
   }
 
+  /// Whether the parameter is the element type or an extent of a tensor.
+  static bool bindsByArguments(const Kernel &kernel, const std::string &name) {
+    auto isName = [&](const ExprPtr &e) { return e && e->kind == Expr::Kind::Name && e->as<NameExpr>().name == name; };
+    return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const Param &param) {
+      return isName(param.type) || std::any_of(param.extents.begin(), param.extents.end(), isName);
+    });
+  }
+
   void tune(const Tune &tune) {
     const Kernel *kernel = file.findKernel(tune.kernel);
     if (!kernel)
@@ -161,7 +169,22 @@ private:
                     "tune a kernel of this file");
     static constexpr std::string_view kSchedule[] = {"stages",     "warps",  "cluster", "roles",
                                                      "persistent", "raster", "split"};
+    for (const Tune &other : file.tunes)
+      if (&other < &tune && other.kernel == tune.kernel)
+        return report(tune.kernelRange, "T0104", "'" + tune.kernel + "' has a tune block already",
+                      "join the two blocks");
+    std::set<std::string> listed;
     for (const TuneEntry &entry : tune.entries) {
+      if (!listed.insert(entry.name.name).second) {
+        report(entry.name.range, "T0104", "'" + entry.name.name + "' is listed twice", "join the two lists");
+        continue;
+      }
+      if (bindsByArguments(*kernel, entry.name.name)) {
+        report(entry.name.range, "T0104",
+               "'" + entry.name.name + "' is no choice: the arguments of '" + tune.kernel + "' bind it",
+               "tune a parameter that only the program uses");
+        continue;
+      }
       bool found = std::find(std::begin(kSchedule), std::end(kSchedule), entry.name.name) != std::end(kSchedule) ||
                    std::any_of(kernel->staticParams.begin(), kernel->staticParams.end(),
                                [&](const auto &param) { return param.name == entry.name.name; });

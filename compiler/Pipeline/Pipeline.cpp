@@ -80,7 +80,7 @@ void buildGpuPipeline(OpPassManager &manager, const TargetInfo &target, const Sc
   // Copies are still whole ops in the loop that uses them: the last moment to move them ahead, and the first at which all
   // buffers of products are known.
   PipelineLoopsPassOptions pipeline;
-  pipeline.stages = schedule.stages ? schedule.stages : 2; // docs/performance.md: a third stage never paid
+  pipeline.stages = schedule.stages;
   pipeline.sharedBytes = sharedBytes;
   kernels.addPass(createPipelineLoopsPass(pipeline));
   // Conversions bring scratch buffers; after this every buffer is explicit.

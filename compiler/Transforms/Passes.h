@@ -12,6 +12,8 @@
 namespace tessera {
 
 /// Kernel attributes that the passes leave for each other and for the image.
+/// What a tune block chose for a kernel; an option of the pass goes first.
+inline constexpr llvm::StringLiteral kTunedWarpsAttr = "tile.tuned_warps", kTunedStagesAttr = "tile.tuned_stages";
 inline constexpr llvm::StringLiteral kWarpsAttr = "tile_gpu.warps", kSharedBytesAttr = "tile_gpu.shared_bytes";
 
 #define GEN_PASS_DECL

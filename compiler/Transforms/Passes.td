@@ -27,7 +27,7 @@ def StageOperandsPass : Pass<"tile-gpu-stage-operands", "::tessera::tile::Kernel
     %d = tile_gpu.dot %s, %t, %acc {mma, warps = [2, 4]} : ...
     ```
   }];
-  let options = [Option<"warps", "warps", "int64_t", "0", "warps of a block; 0: chosen from the size of the products">];
+  let options = [Option<"warps", "warps", "int64_t", "0", "warps of a block; 0: what a tune block chose, else from the size of the products">];
   let dependentDialects = ["::tessera::tile_gpu::TileGPUDialect"];
 }
 
@@ -65,7 +65,7 @@ def PipelineLoopsPass : Pass<"tile-gpu-pipeline-loops", "::tessera::tile::Kernel
     scf.for %k = ... { wait 0; barrier; copy %x[%m, %k + step] if ... into %ring[next]; commit; dot %ring[now] }
     ```
   }];
-  let options = [Option<"stages", "stages", "int64_t", "3", "stages at most">,
+  let options = [Option<"stages", "stages", "int64_t", "0", "stages at most; 0: what a tune block chose, else 2">,
                  Option<"sharedBytes", "shared-bytes", "int64_t", "101376", "shared memory of a block of the target">];
   let dependentDialects = ["::tessera::tile_gpu::TileGPUDialect"];
 }

@@ -95,9 +95,14 @@ struct PipelineLoops final : public tessera::impl::PipelineLoopsPassBase<Pipelin
         if (auto candidate = examine(loop))
           candidates.push_back(std::move(*candidate));
     });
+    // A tune block's choice, unless the option says otherwise; docs/performance.md: a third stage seldom pays.
+    int64_t wanted = stages;
+    auto tuned = getOperation()->getAttrOfType<IntegerAttr>(kTunedStagesAttr);
+    if (wanted == 0)
+      wanted = tuned ? tuned.getInt() : 2;
     for (Candidate &candidate : candidates) {
       // The most stages that leave room for everything else.  Conservative: other buffers may yet share memory.
-      int64_t count = stages;
+      int64_t count = wanted;
       while (count > 1 && total + (count - 1) * candidate.stageBytes > sharedBytes)
         --count;
       if (count > 1) {

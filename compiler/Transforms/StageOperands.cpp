@@ -125,6 +125,8 @@ struct StageOperands final : public tessera::impl::StageOperandsPassBase<StageOp
       });
       numWarps = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest) / 1024), 4, 16);
     }
+    if (auto tuned = getOperation()->getAttrOfType<IntegerAttr>(kTunedWarpsAttr))
+      numWarps = tuned.getInt();
     if (warps > 0)
       numWarps = warps;
   }

@@ -103,3 +103,28 @@ TEST_CASE("nesting ends in an error, never in the stack") {
   CHECK(!diagnosticsOf(bytes, true).empty());
   CHECK(diagnosticsOf("", true).empty());
 }
+
+TEST_CASE("a tune block lists choices, each once") {
+  const std::string kernel =
+      "kernel k<T = f32, C: int, B = 4>(x: in T[R, C], y: out T[R, C]) grid (r in 0..R by B) { y[r, :] = x[r, :] }\n";
+  const std::pair<const char *, const char *> cases[] = {
+      {"tune k { C in [64, 128] }\n", "'C' is no choice: the arguments of 'k' bind it"},
+      {"tune k { T in [f32, f16] }\n", "'T' is no choice: the arguments of 'k' bind it"},
+      {"tune k { B in [1, 2], B = 4 }\n", "'B' is listed twice"},
+      {"tune k { B in [1, 2] }\ntune k { warps in [4, 8] }\n", "'k' has a tune block already"}};
+  for (auto &[text, message] : cases) {
+    std::vector<Diagnostic> found;
+    ast::File file = frontend::parse(kernel + text, "test.tile", found);
+    REQUIRE(found.empty());
+    frontend::checkNames(file, found);
+    INFO(text);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].code == "T0104");
+    CHECK(found[0].message == message);
+    CHECK(found[0].place.line == (std::string(text).find("\ntune") == std::string::npos ? 2 : 3));
+  }
+  std::vector<Diagnostic> good;
+  ast::File file = frontend::parse(kernel + "tune k { B in [1, 2], warps in [4, 8], stages = 2 }\n", "test.tile", good);
+  frontend::checkNames(file, good);
+  CHECK(good.empty());
+}
