@@ -76,8 +76,16 @@ std::optional<std::vector<Candidate>> candidatesOf(const ast::Tune &tune, const 
     const std::string &name = entry.name.name;
     bool isWarps = name == "warps", isStages = name == "stages";
     bool isParameter = llvm::any_of(kernel.staticParams, [&](const auto &p) { return p.name == name; });
-    if (!isParameter && !isWarps && !isStages)
-      continue; // a choice that this version's schedules do not have
+    if (!isParameter && !isWarps && !isStages) {
+      // Choices that this version's schedules do not have; any other word is a slip.
+      static constexpr std::string_view kWithoutEffect[] = {"cluster", "roles", "raster", "persistent", "split"};
+      if (llvm::is_contained(kWithoutEffect, name))
+        continue;
+      diagnostics.push_back(problem(entry.name.range, options.sourceName, "T0102",
+                                    fmt::format("'{}' has no compile-time parameter '{}'", kernel.name, name),
+                                    "tune a parameter in < >, or one of stages, warps, cluster"));
+      return std::nullopt;
+    }
     bool isBound = (isWarps && options.warps) || (isStages && options.stages) ||
                    llvm::any_of(options.bindings,
                                 [&](const Binding &b) { return b.name == name || b.name == kernel.name + "." + name; });

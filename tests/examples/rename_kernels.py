@@ -19,7 +19,7 @@ kernel fn op tune let var for in by if else while return requires grid and or no
 out inout accum int bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 f8e4m3 f8e5m2
 zeros full iota sum max min any all argmax argmin exp exp2 log log2 sqrt rsqrt sin cos tanh erf pow floor ceil round abs fma where clamp inside
 reshape permute broadcast concat split stack take dot sum_type ceildiv axis pad precision inf nan log2e ln2 assert static_assert assume uniform
-maxnum minnum cumsum T
+maxnum minnum cumsum T warps stages cluster roles raster persistent
 """.split()) - {"T"}
 CASES = [
     ("vector_add", "vector_add", {}),
