@@ -2,6 +2,7 @@
 
 #include "compiler/Frontend/BuiltinCalls.h"
 
+#include "dialect/Operations/Operations.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include <cmath>
@@ -129,25 +130,13 @@ private:
   SmallVector<const Argument *> bound;
 };
 
-constexpr std::string_view kMath[] = {"exp",  "exp2", "log",   "log2", "sqrt",  "rsqrt", "sin", "cos",
-                                      "tanh", "erf",  "floor", "ceil", "round", "trunc", "abs"};
-constexpr std::string_view kExtrema[] = {"max", "min", "maxnum", "minnum"};
-constexpr std::string_view kReductions[] = {"sum", "any", "all"};
-constexpr std::string_view kOthers[] = {"where",    "clamp", "fma",     "pow",     "ceildiv",   "zeros",
-                                        "full",     "iota",  "reshape", "permute", "broadcast", "dot",
-                                        "sum_type", "stack", "split",   "uniform", "argmax",    "argmin"};
-constexpr std::string_view kUnsupported[] = {
-    "topk",       "sort",       "cumsum",          "scan",       "reduce",    "concat",     "take",
-    "paged",      "histogram",  "print",           "assume",     "bitcast",   "atomic_add", "atomic_max",
-    "atomic_min", "atomic_cas", "atomic_exchange", "atomic_and", "atomic_or", "atomic_xor", "scaled_dot"};
+/// A function of one operand that the emitter knows by its name alone.
+bool isFunctionOfOne(const Operation &operation) {
+  return operation.kind == Operation::Kind::Function && operation.most == 1 &&
+         operation.shape == Operation::Shape::Elementwise;
+}
 
 } // namespace
-
-bool isBuiltinFunction(std::string_view name) {
-  return llvm::is_contained(kMath, name) || llvm::is_contained(kExtrema, name) ||
-         llvm::is_contained(kReductions, name) || llvm::is_contained(kOthers, name) ||
-         llvm::is_contained(kUnsupported, name);
-}
 
 std::optional<Value> builtinConstant(std::string_view name) {
   if (name == "inf")
@@ -347,16 +336,17 @@ static Value callReduction(Emitter &e, const std::string &name, Call &call, At a
 
 Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> arguments, At at) {
   Call call(e, name, arguments, at);
-  if (llvm::is_contained(kMath, name))
+  const Operation *operation = findOperation(name);
+  if (operation && isFunctionOfOne(*operation))
     return call.bind({"x"}, 1) ? e.math(name, call[0], at) : Value::poison();
-  if (llvm::is_contained(kExtrema, name)) {
+  if (operation && operation->shape == Operation::Shape::ElementwiseOrReduced) {
     bool isReduction =
         arguments.size() < 2 || llvm::any_of(arguments, [](const Argument &a) { return a.name == "axis"; });
     if (isReduction)
       return callReduction(e, name, call, at);
     return call.bind({"a", "b"}, 2) ? e.extremum(name, call[0], call[1], at) : Value::poison();
   }
-  if (llvm::is_contained(kReductions, name))
+  if (name == "sum" || name == "any" || name == "all")
     return callReduction(e, name, call, at);
   if (name == "where")
     return call.bind({"condition", "a", "b"}, 3) ? e.select(call[0], call[1], call[2], at) : Value::poison();
@@ -421,7 +411,7 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
     std::optional<int64_t> k = call.integer(1), axis = call.integer(2);
     return k && axis ? e.topk(call[0], *k, *axis, at) : Value::poison();
   }
-  if (llvm::is_contained(kOthers, name))
+  if (name == "zeros" || name == "full" || name == "reshape" || name == "broadcast" || name == "permute")
     return callShaped(e, name, call, at);
   return e.error(at, "T0225",
                  fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");

@@ -17,8 +17,6 @@ struct Argument {
   At at;
 };
 
-/// Whether `name` is a function that `callBuiltin` knows (not whether this version supports it).
-bool isBuiltinFunction(std::string_view name);
 /// A constant of the language: `inf nan log2e ln2`; nullopt for other names.
 std::optional<Value> builtinConstant(std::string_view name);
 /// The call; poison after an error.

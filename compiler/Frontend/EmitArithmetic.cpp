@@ -126,6 +126,13 @@ Value Emitter::foldBinary(Operator op, const Value &a, const Value &b, At at) {
 // Operators
 //===----------------------------------------------------------------------===//
 
+/// Whether the table of operations has this operator for the element type.
+static std::optional<Refusal> refuseOperator(Operator op, DType type) {
+  static constexpr std::string_view kNames[] = {"add", "sub", "mul", "div", "rem", "bit_and", "bit_or", "bit_xor",
+                                                "shl", "shr", "eq",  "ne",  "lt",  "le",      "gt",     "ge"};
+  return refuseType(kNames[size_t(op)], spelling(op), type, std::string(nameOf(type)));
+}
+
 Value Emitter::binary(Operator op, Value a, Value b, At at) {
   if (a.isPoison() || b.isPoison())
     return Value::poison();
@@ -156,14 +163,8 @@ Value Emitter::binary(Operator op, Value a, Value b, At at) {
   if (!unify(operands, at))
     return Value::poison();
   DType type = operands[0].dtype;
-  if (type == DType::Bool)
-    return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)),
-                 "use where(mask, x, 0), or convert: i32(mask)");
-  if (isFp8(type))
-    return error(
-        at, "T0204",
-        fmt::format("fp8 values do not take part in arithmetic, found {} with '{}'", nameOf(type), spelling(op)),
-        "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseOperator(op, type))
+    return error(at, *refusal);
   mlir::Value l = operands[0].ssa, r = operands[1].ssa, result;
   Location place = loc(at);
   bool isUnsigned = isUnsignedInteger(type);
@@ -182,7 +183,7 @@ Value Emitter::binary(Operator op, Value a, Value b, At at) {
       result = arith::DivFOp::create(builder, place, l, r);
       break;
     default:
-      return error(at, "T0214", fmt::format("'{}' works on integers, found {}", spelling(op), nameOf(type)), "");
+      llvm_unreachable("the table has no remainder of floats");
     }
   } else {
     switch (op) {
@@ -211,12 +212,8 @@ Value Emitter::compare(Operator op, Value a, Value b, At at) {
   if (!unify(operands, at))
     return Value::poison();
   DType type = operands[0].dtype;
-  bool isEquality = op == Operator::Eq || op == Operator::Ne;
-  if (type == DType::Bool && !isEquality)
-    return error(at, "T0205", fmt::format("'{}' does not work on bool", spelling(op)), "bool knows only == and !=");
-  if (isFp8(type) && !isEquality)
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} with '{}'", nameOf(type), spelling(op)),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseOperator(op, type))
+    return error(at, *refusal);
   auto pick = [&](auto eq, auto ne, auto lt, auto le, auto gt, auto ge) {
     switch (op) {
     case Operator::Eq:
@@ -256,8 +253,8 @@ Value Emitter::bitwise(Operator op, Value a, Value b, At at) {
   if (!unify(operands, at))
     return Value::poison();
   DType type = operands[0].dtype;
-  if (isFloat(type))
-    return error(at, "T0214", fmt::format("'{}' works on integers and bool, found {}", spelling(op), nameOf(type)), "");
+  if (std::optional<Refusal> refusal = refuseOperator(op, type))
+    return error(at, *refusal);
   mlir::Value l = operands[0].ssa, r = operands[1].ssa;
   mlir::Value result = op == Operator::BitAnd  ? arith::AndIOp::create(builder, loc(at), l, r).getResult()
                        : op == Operator::BitOr ? arith::OrIOp::create(builder, loc(at), l, r).getResult()
@@ -337,12 +334,8 @@ Value Emitter::negate(const Value &value, At at) {
     return Value::of(-value.real);
   if (!value.isData())
     return notAValue(value, at, "a number as operand of '-'");
-  if (value.dtype == DType::Bool)
-    return error(at, "T0205", "'-' does not work on bool", "write not x");
-  if (isFp8(value.dtype))
-    return error(at, "T0204",
-                 fmt::format("fp8 values do not take part in arithmetic, found {} with '-'", nameOf(value.dtype)),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseType("neg", "-", value.dtype, describe(value)))
+    return error(at, *refusal);
   if (isFloat(value.dtype))
     return Value::data(arith::NegFOp::create(builder, loc(at), value.ssa), value.dtype, value.origins);
   Value zero = full(Value::of(int64_t(0)), value.dtype, {SmallVector<int64_t>(value.shape()), value.origins}, at);
@@ -356,8 +349,8 @@ Value Emitter::complement(const Value &value, At at) {
     return Value::of(!value.boolean);
   if (!value.isData())
     return notAValue(value, at, "an integer as operand of '~'");
-  if (isFloat(value.dtype))
-    return error(at, "T0214", fmt::format("'~' works on integers and bool, found {}", nameOf(value.dtype)), "");
+  if (std::optional<Refusal> refusal = refuseType("bit_not", "~", value.dtype, describe(value)))
+    return error(at, *refusal);
   Shape shape{SmallVector<int64_t>(value.shape()), value.origins};
   Value ones = value.dtype == DType::Bool     ? full(Value::of(true), DType::Bool, shape, at)
                : isSignedInteger(value.dtype) ? full(Value::of(int64_t(-1)), value.dtype, shape, at)

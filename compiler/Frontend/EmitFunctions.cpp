@@ -38,11 +38,8 @@ Value Emitter::extremum(std::string_view name, Value a, Value b, At at) {
   if (!unify(operands, at))
     return Value::poison();
   DType type = operands[0].dtype;
-  if (type == DType::Bool)
-    return error(at, "T0205", fmt::format("'{}' does not work on bool", name), "write a and b, or a or b");
-  if (isFp8(type))
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", nameOf(type), name),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseType(name, name, type, describe(operands[0])))
+    return error(at, *refusal);
   mlir::Value l = operands[0].ssa, r = operands[1].ssa, result;
   Location place = loc(at);
   if (isFloat(type)) {
@@ -163,17 +160,12 @@ Value Emitter::math(std::string_view name, const Value &value, At at) {
   if (!value.isData())
     return notAValue(value, at, fmt::format("a number in '{}'", name));
   DType type = value.dtype;
-  if (isFp8(type))
-    return error(at, "T0204",
-                 fmt::format("fp8 values do not take part in arithmetic, found {} in '{}'", nameOf(type), name),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseType(name, name, type, describe(value)))
+    return error(at, *refusal);
   if (name == "abs" && isUnsignedInteger(type))
     return value;
   if (name == "abs" && isSignedInteger(type))
     return Value::data(math::AbsIOp::create(builder, loc(at), value.ssa), type, value.origins);
-  if (!isFloat(type))
-    return error(at, "T0213", fmt::format("'{}' works on floats, found {}", name, describe(value)),
-                 "convert first: f32(x)");
   Value wide = isHalf(type) ? convertData(value, DType::F32, at, {}) : value;
   Value result = Value::data(emitMath(builder, loc(at), name, wide.ssa), wide.dtype, value.origins);
   return isHalf(type) ? convertData(result, type, at, {}) : result;
@@ -191,10 +183,8 @@ Value Emitter::power(Value a, Value b, At at) {
   if (!unify(operands, at))
     return Value::poison();
   DType type = operands[0].dtype;
-  if (isFp8(type) || !isFloat(type))
-    return error(at, isFp8(type) ? "T0204" : "T0213",
-                 fmt::format("'pow' works on floats of 16 bits or more, found {}", nameOf(type)),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseType("pow", "pow", type, std::string(nameOf(type))))
+    return error(at, *refusal);
   if (isHalf(type))
     for (Value &v : operands)
       v = convertData(v, DType::F32, at, {});

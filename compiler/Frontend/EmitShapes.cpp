@@ -122,15 +122,8 @@ Value Emitter::reduce(std::string_view name, const Value &tile, std::optional<in
   if (!tile.isTile())
     return tile.isView() ? notAValue(tile, at, fmt::format("a tile in '{}'", name))
                          : error(at, "T0302", fmt::format("'{}' reduces a tile, found {}", name, describe(tile)), "");
-  bool isLogical = name == "any" || name == "all";
-  if (isLogical != (tile.dtype == DType::Bool) && !(name == "sum"))
-    return error(at, "T0205",
-                 isLogical ? fmt::format("'{}' reduces a tile of bool, found {}", name, describe(tile))
-                           : fmt::format("'{}' does not work on bool", name),
-                 isLogical ? "compare first: x != 0" : "use any or all");
-  if (isFp8(tile.dtype) && name != "sum")
-    return error(at, "T0204", fmt::format("fp8 values have no order, found {} in '{}'", describe(tile), name),
-                 "convert first: f32(x)");
+  if (std::optional<Refusal> refusal = refuseType(name, name, tile.dtype, describe(tile)))
+    return error(at, *refusal);
   int64_t rank = tile.shape().size();
   if (axis && (*axis < 0 || *axis >= rank))
     return error(at, "T0302", fmt::format("expected an axis in 0..{}, found {}", rank, *axis),

@@ -270,8 +270,7 @@ void Emitter::accumulateInto(const Slice &slice, const Value &value, At at) {
   const View &view = slice.view;
   if (value.isPoison())
     return;
-  bool isWide = bitsOf(view.dtype) >= 32;
-  if (!isWide) {
+  if (refuseType("accumulate", "accum", view.dtype, "")) {
     error(at, "T0314",
           fmt::format("'accum' adds up f32, f64 and integers of 32 and 64 bits, found '{}' of {}", view.param,
                       nameOf(view.dtype)),
@@ -289,24 +288,6 @@ void Emitter::accumulateInto(const Slice &slice, const Value &value, At at) {
     tile::AccumulateOp::create(builder, loc(at), added.ssa, view.value, slice.indices, slice.widths, slice.steps);
 }
 
-/// Why there is no atomic of this kind on elements of `dtype`; nullopt where there is one.
-static std::optional<Refusal> refuseAtomic(tile::AtomicKind kind, DType dtype) {
-  using K = tile::AtomicKind;
-  if (kind == K::Exchange || kind == K::Cas)
-    return std::nullopt;
-  std::string name = fmt::format("atomic_{}", stringifyAtomicKind(kind).str());
-  bool isBitwise = kind == K::And || kind == K::Or || kind == K::Xor;
-  if (isBitwise && !isInteger(dtype) && dtype != DType::Bool)
-    return Refusal{"T0214", fmt::format("'{}' works on integers and bool, found {}", name, nameOf(dtype)),
-                   "keep the bits in a tensor of integers"};
-  if (!isBitwise && dtype == DType::Bool)
-    return Refusal{"T0205", fmt::format("'{}' does not work on bool", name), "write atomic_or or atomic_and"};
-  if (!isBitwise && isFp8(dtype))
-    return Refusal{"T0204", fmt::format("'{}' does not work on {}", name, nameOf(dtype)),
-                   "add up in f32 and convert in another kernel"};
-  return std::nullopt;
-}
-
 Value Emitter::atomic(tile::AtomicKind kind, tile::Order order, const Slice &slice, const Value &value,
                       const Value *compare, const Value *pad, At at) {
   const View &view = slice.view;
@@ -314,7 +295,8 @@ Value Emitter::atomic(tile::AtomicKind kind, tile::Order order, const Slice &sli
     return error(at, "T0314",
                  fmt::format("'{}' is '{}', and an atomic reads and writes", view.param, spelling(view.mode)),
                  "declare it 'inout'");
-  if (std::optional<Refusal> refusal = refuseAtomic(kind, view.dtype))
+  std::string name = fmt::format("atomic_{}", stringifyAtomicKind(kind).str());
+  if (std::optional<Refusal> refusal = refuseType(name, name, view.dtype, std::string(nameOf(view.dtype))))
     return error(at, *refusal);
   auto spread = [&](const Value &operand) -> mlir::Value {
     if (operand.isData() && operand.shape().size() > slice.shape.size()) {

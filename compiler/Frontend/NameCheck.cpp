@@ -1,7 +1,8 @@
 //===- NameCheck.cpp - every name stands for something --------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 
 #include "compiler/Frontend/NameCheck.h"
-#include "compiler/Frontend/Builtins.h"
+
+#include "dialect/Operations/Operations.h"
 
 #include <algorithm>
 #include <set>
@@ -35,8 +36,10 @@ class NameChecker {
 public:
   NameChecker(const File &file, std::vector<Diagnostic> &diagnostics) : file(file), diagnostics(diagnostics) {
     std::set<std::string> names;
-    for (const Builtin &builtin : builtins())
-      names.emplace(builtin.name);
+    for (const Operation &operation : operations())
+      if (isCallable(operation.name) || operation.kind == Operation::Kind::Constant)
+        names.emplace(operation.name);
+    names.insert(elementTypeNames().begin(), elementTypeNames().end());
     for (const Function &function : file.functions)
       names.insert(function.name);
     for (const Constant &constant : file.constants)

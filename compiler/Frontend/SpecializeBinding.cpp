@@ -43,7 +43,7 @@ std::optional<Value> Specializer::parseBinding(const std::string &text) {
   if (auto [rest, status] = std::from_chars(text.data(), end, real);
       status == std::errc() && rest == end && !text.empty())
     return Value::of(real);
-  if (isBuiltinFunction(text))
+  if (isCallable(text))
     return Value::of(builtinFunction(text));
   return std::nullopt;
 }

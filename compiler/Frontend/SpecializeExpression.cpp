@@ -166,7 +166,7 @@ Value Specializer::evalName(const ast::NameExpr &name) {
     return Value::of(*type);
   if (std::optional<Value> constant = builtinConstant(name.name))
     return *constant;
-  if (isBuiltinFunction(name.name))
+  if (isCallable(name.name))
     return Value::of(builtinFunction(name.name));
   if (file.findKernel(name.name))
     return error(at(name.range), "T0219", fmt::format("'{}' is a kernel, which only an op calls", name.name),

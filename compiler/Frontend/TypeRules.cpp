@@ -53,6 +53,38 @@ DType sumType(DType type) {
   }
 }
 
+static_assert(kI8 == 1u << unsigned(DType::I8) && kU64 == 1u << unsigned(DType::U64) &&
+                  kF16 == 1u << unsigned(DType::F16) && kF8E5M2 == 1u << unsigned(DType::F8E5M2),
+              "the bits of a TypeSet are those of the enumeration");
+
+std::optional<Refusal> refuseType(std::string_view name, std::string_view spelled, DType type,
+                                  const std::string &found) {
+  const Operation *operation = findOperation(name);
+  if (!operation || (operation->types & (1u << unsigned(type))))
+    return std::nullopt;
+  bool reduces = operation->shape == Operation::Shape::Reduced;
+  auto worksOn = [&](const char *code, const std::string &what, const char *remedy) {
+    return Refusal{
+        code, fmt::format("'{}' {} {}, found {}", spelled, reduces ? "reduces a tile of" : "works on", what, found),
+        remedy};
+  };
+  if (operation->types == kBool)
+    return worksOn("T0205", "bool", "compare first: x != 0");
+  if (type == DType::Bool)
+    return Refusal{"T0205", fmt::format("'{}' does not work on bool", spelled),
+                   operation->result == Operation::Result::Bool ? "bool knows only == and !="
+                   : operation->shape == Operation::Shape::ElementwiseOrReduced
+                       ? "use any or all; of two: a and b, a or b"
+                   : operation->kind == Operation::Kind::Action ? "write atomic_or or atomic_and"
+                                                                : "use where(mask, x, 0), or convert: i32(mask)"};
+  if (isFp8(type))
+    return Refusal{"T0204", fmt::format("'{}' does not work on fp8, found {}", spelled, found),
+                   "convert first: f32(x)"};
+  if (!(operation->types & kInteger))
+    return worksOn("T0213", "floats", "convert first: f32(x)");
+  return worksOn("T0214", describeTypes(operation->types), isFloat(type) ? "convert first: i32(x)" : "");
+}
+
 static Promotion refuse(const char *code, std::string message, std::string remedy) {
   return {std::nullopt, {code, std::move(message), std::move(remedy)}};
 }

@@ -7,6 +7,7 @@
 #define TESSERA_COMPILER_FRONTEND_TYPERULES_H
 
 #include "compiler/Frontend/Value.h"
+#include "dialect/Operations/Operations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -28,6 +29,11 @@ bool isHalf(DType type);
 bool isInteger(DType type);
 /// The type in which `sum`, `cumsum` and `@` accumulate.
 DType sumType(DType type);
+
+/// Why the operation `name` of the table (dialect/Operations/Operations.def) does not work on elements of `type`; nullopt where it does.  `spelled` is how the
+/// program writes the operation, `found` what it gave.
+std::optional<Refusal> refuseType(std::string_view name, std::string_view spelled, DType type,
+                                  const std::string &found);
 
 /// The common type of two typed operands of arithmetic or comparison, or the refusal.
 struct Promotion {

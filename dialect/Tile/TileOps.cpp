@@ -2,6 +2,7 @@
 //
 // Verifiers cite the rule numbers of TileOps.td; folders only fold what is exact.
 //
+#include "dialect/Tile/ElementTypes.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -242,18 +243,23 @@ OpFoldResult PermuteOp::fold(FoldAdaptor) {
 // Reductions and products
 //===----------------------------------------------------------------------===//
 
-/// Whether a reduction or scan of this kind exists for the element type.
+/// Whether a reduction or scan of this kind exists for the element type.  `maxu`, `maxnum` and the like are `max` of a class of types, and `and`, `or` on i1
+/// are `all` and `any`, which also join the bits of integers.
 static bool kindFits(ReduceKind kind, Type element) {
+  bool isFloat = isa<FloatType>(element);
   switch (kind) {
+  case ReduceKind::Sum:
+    return worksOn("sum", element);
   case ReduceKind::MaxU:
   case ReduceKind::MinU:
+    return !isFloat && worksOn("max", element);
   case ReduceKind::And:
   case ReduceKind::Or:
   case ReduceKind::Xor:
-    return !isa<FloatType>(element);
+    return !isFloat && worksOn("bit_and", element);
   case ReduceKind::MaxNum:
   case ReduceKind::MinNum:
-    return isa<FloatType>(element);
+    return isFloat && worksOn("maxnum", element);
   default:
     return true;
   }

@@ -2,6 +2,7 @@
 //
 // Verifiers cite the rule numbers of TileOps.td.
 //
+#include "dialect/Tile/ElementTypes.h"
 #include "dialect/Tile/TileDialect.h"
 
 using namespace mlir;
@@ -217,28 +218,13 @@ LogicalResult AccumulateOp::verify() {
                          << getValue().getType();
   if (StringRef mode = modeOf(getView()); !mode.empty() && mode != "accum")
     return emitOpError() << "accumulate_c2: expected a view of mode 'accum', got one of mode '" << mode << "'";
-  if (!element.isF32() && !element.isF64() && !element.isInteger(32) && !element.isInteger(64))
+  if (!worksOn("accumulate", element))
     return emitOpError() << "accumulate_c3: expected f32, f64, i32 or i64, got " << element;
   return success();
 }
 
 void AccumulateOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Write::get(), &getViewMutable(), GlobalMemory::get());
-}
-
-/// Whether an atomic of this kind exists for the element type.
-static bool atomicFits(AtomicKind kind, Type element) {
-  switch (kind) {
-  case AtomicKind::Exchange:
-  case AtomicKind::Cas:
-    return true;
-  case AtomicKind::And:
-  case AtomicKind::Or:
-  case AtomicKind::Xor:
-    return isa<IntegerType>(element);
-  default:
-    return isa<FloatType>(element) ? element.getIntOrFloatBitWidth() > 8 : !element.isInteger(1);
-  }
 }
 
 LogicalResult AtomicOp::verify() {
@@ -252,7 +238,7 @@ LogicalResult AtomicOp::verify() {
                          << getValue().getType() << " and " << getResult().getType();
   if (StringRef mode = modeOf(getView()); !mode.empty() && mode != "inout")
     return emitOpError() << "atomic_c2: expected a view of mode 'inout', got one of mode '" << mode << "'";
-  if (!atomicFits(getKind(), element))
+  if (!worksOn(("atomic_" + stringifyAtomicKind(getKind())).str(), element))
     return emitOpError() << "atomic_c3: expected an element type that has '" << stringifyAtomicKind(getKind())
                          << "', got " << element;
   if (bool(getCompare()) != (getKind() == AtomicKind::Cas) ||
