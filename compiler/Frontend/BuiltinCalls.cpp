@@ -196,7 +196,8 @@ static Value split(Emitter &e, const Value &x, int64_t axis, At at) {
                                           : e.reduce("sum", masked, axis, at);
     if (part.isPoison())
       return part;
-    parts.push_back(e.convert(part, x.dtype, at));
+    // Every value comes from the narrow type; infinities of f8e5m2 must not saturate on the way back.
+    parts.push_back(e.convert(part, x.dtype, at, {.ieeeOverflow = isFp8(x.dtype)}));
   }
   return Value::of(std::move(parts));
 }

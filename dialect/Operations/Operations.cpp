@@ -9,9 +9,9 @@ namespace tessera {
 
 std::span<const Operation> operations() {
   static constexpr Operation kOperations[] = {
-#define TESSERA_OPERATION(kind, name, least, most, form, types, result, shape, cost, ulp32, ulp64, rules, summary)                                   \
-  {Operation::Kind::kind,  #name, least, most, form, types, Operation::Result::result, Operation::Shape::shape, Operation::Cost::cost, ulp32, ulp64, \
-   rules,                  summary},
+#define TESSERA_OPERATION(kind, name, least, most, form, types, result, shape, cost, ulp32, ulp64, rules, summary)     \
+  {Operation::Kind::kind, #name, least, most,  form,   types, Operation::Result::result, Operation::Shape::shape,      \
+   Operation::Cost::cost, ulp32, ulp64, rules, summary},
 #include "dialect/Operations/Operations.def"
   };
   return kOperations;
