@@ -337,22 +337,106 @@ Value Emitter::inside(const Slice &slice, At at) {
   return Value::data(op, DType::Bool, slice.origins);
 }
 
-Value Emitter::indexTile(const Value &tile, ArrayRef<Index> indices, At at) {
-  size_t whole = 0;
-  for (const Index &index : indices) {
-    if (index.kind == Index::Kind::Whole)
-      ++whole;
-    else if (index.kind != Index::Kind::NewAxis)
-      return error(index.at, "T0313", "the indices of a tile are ':' and None",
-                   "slice the tensor in memory instead, or use take(t, i, axis = 0) for run-time indices");
+namespace {
+
+/// The part of a tile that compile-time indices name, one dimension after the other.
+struct PartBuilder {
+  Emitter &emitter;
+  const Value &tile;
+  SmallVector<int64_t> starts = {}, widths = {}, steps = {}, shape = {};
+  std::vector<std::string> origins = {};
+  bool isWhole = true;
+
+  bool refuse(At at, std::string message, std::string remedy) {
+    emitter.error(at, "T0313", std::move(message), std::move(remedy));
+    return false;
   }
-  if (whole != tile.shape().size())
-    return error(at, "T0313", fmt::format("expected one ':' for each dimension of {}, found {}", describe(tile), whole),
-                 "");
+
+  bool append(const Index &index) {
+    size_t d = starts.size();
+    if (d >= tile.shape().size())
+      return false; // reported by the caller, who counts
+    int64_t extent = tile.shape()[d], start = 0, width = extent, step = 1;
+    bool isWindow = index.kind == Index::Kind::Window;
+    if (isWindow || index.kind == Index::Kind::Scalar) {
+      if (!index.value.isInteger())
+        return refuse(
+            index.at,
+            fmt::format("the parts of a tile have compile-time positions, found {}", emitter.describe(index.value)),
+            "take(t, i, axis = 0) picks elements by run-time indices; or slice the tensor in memory");
+      start = index.value.integer;
+      width = 0;
+    } else if (index.kind != Index::Kind::Whole) {
+      return refuse(index.at,
+                    index.kind == Index::Kind::Tile ? "a tile of indices picks elements of memory, found it on a tile"
+                                                    : "the indices of a tile are numbers, start +: width, ':' and None",
+                    index.kind == Index::Kind::Tile ? "write take(t, i, axis = 0)" : "write start +: width");
+    }
+    if (isWindow) {
+      auto isPositive = [](const Value &v) { return v.isInteger() && v.integer >= 1; };
+      if (!isPositive(index.width) || !isPositive(index.step)) {
+        emitter.error(index.at, "T0306",
+                      fmt::format("the width and step of a slice are compile-time integers of at least 1, found {}",
+                                  emitter.describe(isPositive(index.width) ? index.step : index.width)),
+                      "");
+        return false;
+      }
+      width = index.width.integer;
+      step = index.step.integer;
+    }
+    int64_t last = 0, count = std::max<int64_t>(width, 1);
+    bool overflows = __builtin_mul_overflow(count - 1, step, &last) || __builtin_add_overflow(last, start, &last);
+    if (start < 0 || overflows || last >= extent) {
+      emitter.error(index.at, "T0317",
+                    isWindow
+                        ? fmt::format("dimension {} of {} has the extent {}, found a part of start {} and width {}{}",
+                                      d, emitter.describe(tile), extent, start, count,
+                                      step == 1 ? std::string() : fmt::format(" by {}", step))
+                        : fmt::format("dimension {} of {} has the extent {}, found the position {}", d,
+                                      emitter.describe(tile), extent, start),
+                    "");
+      return false;
+    }
+    isWhole &= width == extent;
+    starts.push_back(start);
+    widths.push_back(width);
+    steps.push_back(count == 1 ? 1 : step);
+    if (width > 0) {
+      shape.push_back(width);
+      origins.push_back(width == extent ? tile.origins[d] : isWindow ? index.width.origin : std::string());
+    }
+    return true;
+  }
+};
+
+} // namespace
+
+Value Emitter::indexTile(const Value &tile, ArrayRef<Index> indices, At at) {
+  PartBuilder part{*this, tile};
+  size_t count = llvm::count_if(indices, [](const Index &i) { return i.kind != Index::Kind::NewAxis; });
+  bool good = true;
+  for (const Index &index : indices)
+    if (index.kind != Index::Kind::NewAxis)
+      good &= part.append(index) || count > tile.shape().size();
+  if (!good)
+    return Value::poison();
+  if (count != tile.shape().size())
+    return error(at, "T0313",
+                 fmt::format("expected one index for each dimension of {}, found {}", describe(tile), count),
+                 "write ':' for a dimension that stays whole");
   Value result = tile;
-  for (auto [axis, index] : llvm::enumerate(indices))
+  if (!part.isWhole) {
+    auto op = tile::ExtractOp::create(builder, loc(at), typeOf(tile.dtype, part.shape), tile.ssa, part.starts,
+                                      part.widths, part.steps);
+    result = Value::data(op, tile.dtype, std::move(part.origins));
+  }
+  size_t axis = 0;
+  for (const Index &index : indices) {
     if (index.kind == Index::Kind::NewAxis)
-      result = expandDims(result, axis, index.at);
+      result = expandDims(result, axis++, index.at);
+    else
+      axis += index.kind != Index::Kind::Scalar;
+  }
   return result;
 }
 

@@ -91,6 +91,11 @@ Value slicedTile(Operation *op, SmallVectorImpl<OpOperand *> &indices, ArrayRef<
   return {};
 }
 
+/// The layout of a part that stays in the registers of its threads.
+std::optional<Dist> partOf(tile::ExtractOp op, const Dist &source) {
+  return partLayout(source, tileType(op.getSource()).getShape(), op.getStarts(), op.getWidths(), op.getSteps());
+}
+
 struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignLayouts> {
   SmallVector<Value> values; ///< all tiles, in program order
   llvm::DenseMap<Value, int> number;
@@ -264,6 +269,11 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
           for (Value index : values)
             if (tileType(index) && !layoutFor(index))
               changed |= decide(index, indexLayout(own, values, widths, index));
+        } else if (auto extract = dyn_cast<tile::ExtractOp>(op)) {
+          const Dist *source = layoutFor(extract.getSource());
+          if (std::optional<Dist> part =
+                  source && tileType(extract.getResult()) ? partOf(extract, Dist(*source)) : std::nullopt)
+            changed |= decide(extract.getResult(), *part);
         } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
           const Dist *source = layoutFor(permute.getSource()), *result = layoutFor(permute.getResult());
           if (source && !result)
@@ -400,6 +410,11 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
             index->set(convert(builder, loc, index->get(), indexLayout(layout, values, widths, index->get())));
       } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
         convertResult(op, permuteLayout(layoutOf(permute.getSource().getType()), permute.getOrder()));
+      } else if (auto extract = dyn_cast<tile::ExtractOp>(op)) {
+        // Where elements must move they do so straight into the layout that is wanted.
+        if (tileType(extract.getResult()))
+          if (std::optional<Dist> part = partOf(extract, layoutOf(extract.getSource().getType())))
+            convertResult(op, *part);
       } else if (auto scan = dyn_cast<tile::ScanOp>(op)) {
         Dist own = scanLayout(tileType(scan.getSource()).getShape(), scan.getAxis(), warps);
         scan.getSourceMutable().assign(convert(builder, loc, scan.getSource(), own));

@@ -137,6 +137,8 @@ struct InsertBarriers final : public tessera::impl::InsertBarriersPassBase<Inser
       access(op, state, {shared(write.getBuffer(), true)});
     } else if (auto read = dyn_cast<ReadOp>(op)) {
       access(op, state, {shared(read.getBuffer(), false)});
+    } else if (auto read = dyn_cast<ReadPartOp>(op)) {
+      access(op, state, {shared(read.getBuffer(), false)});
     } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       // Writes, passes its own barrier, reads.
       access(op, state, {shared(exchange.getBuffer(), true)});

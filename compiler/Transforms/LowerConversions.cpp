@@ -31,6 +31,7 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
         reshapeThroughShared(reshape);
     });
     getOperation().walk([&](tile::ConcatOp concat) { concatThroughShared(concat); });
+    getOperation().walk([&](tile::ExtractOp extract) { partThroughShared(extract); });
     getOperation().walk([&](tile::ReduceOp reduce) { addExchange(reduce); });
     getOperation().walk([&](tile::AtomicOp atomic) { addScratch(atomic); });
   }
@@ -85,6 +86,22 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
     Value read = ReadOp::create(builder, concat.getLoc(), type, buffer);
     concat.getResult().replaceAllUsesWith(read);
     concat.erase();
+  }
+
+  /// A part whose elements other threads hold; one that stays in its threads is left to the lowering.
+  static void partThroughShared(tile::ExtractOp extract) {
+    auto type = cast<RankedTensorType>(extract.getSource().getType());
+    std::optional<Dist> own =
+        partLayout(layoutOf(type), type.getShape(), extract.getStarts(), extract.getWidths(), extract.getSteps());
+    if (own && hasLayout(extract.getResult().getType()) && layoutOf(extract.getResult().getType()) == *own)
+      return;
+    OpBuilder builder(extract);
+    Value buffer = scratch(builder, extract.getLoc(), type.getShape(), type.getElementType());
+    WriteOp::create(builder, extract.getLoc(), extract.getSource(), buffer, DenseI64ArrayAttr());
+    Value read = ReadPartOp::create(builder, extract.getLoc(), extract.getResult().getType(), buffer,
+                                    extract.getStarts(), extract.getWidths(), extract.getSteps());
+    extract.getResult().replaceAllUsesWith(read);
+    extract.erase();
   }
 
   /// A buffer whose rows have no gap holds the elements in row-major order under any shape.

@@ -308,6 +308,32 @@ LogicalResult ConcatOp::verify() {
   return success();
 }
 
+LogicalResult ExtractOp::verify() {
+  ArrayRef<int64_t> source = shapeOf(getSource()), result = shapeOf(getResult());
+  size_t rank = source.size();
+  bool fits = getStarts().size() == rank && getWidths().size() == rank && getSteps().size() == rank;
+  for (size_t d = 0; fits && d < rank; ++d)
+    fits = getWidths()[d] >= 0 && getSteps()[d] >= 1;
+  if (!fits)
+    return emitOpError()
+           << "extract_c1: expected a start, a width of at least 0 and a step of at least 1 for each of the " << rank
+           << " dimensions";
+  SmallVector<int64_t> kept;
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t start = getStarts()[d], width = getWidths()[d], step = getSteps()[d], count = std::max<int64_t>(width, 1);
+    if (start < 0 || count > source[d] || (count > 1 && step >= source[d]) || start + (count - 1) * step >= source[d])
+      return emitOpError() << "extract_c2: expected elements of 0.." << source[d] << " in dimension " << d
+                           << ", got start " << start << ", width " << count << ", step " << step;
+    if (width > 0)
+      kept.push_back(width);
+  }
+  if (ArrayRef<int64_t>(kept) != result || getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getResult()) ||
+      kept.empty() == isa<RankedTensorType>(getResult().getType()))
+    return emitOpError() << "extract_c3: expected the kept dimensions of " << getSource().getType() << ", got "
+                         << getResult().getType();
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB()), c = shapeOf(getAcc());
   size_t rank = a.size();

@@ -254,6 +254,19 @@ def Tile_PermuteOp : Tile_Op<"permute", [Pure]> {
   let hasFolder = 1;
 }
 
+def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+  let summary = "Part of a tile at compile-time positions: `t[0]`, `t[:, 0 +: 64]`";
+  let description = [{
+    One start, width and step per dimension: a width w > 0 keeps elements start, start + step, ... (w of them); width 0 keeps the one at start and drops the dimension.
+    Rules: extract_c1 one start, width and step per dimension of the source, widths at least 0 and steps at least 1; extract_c2 every element lies inside the source;
+    extract_c3 the result is the kept dimensions (a scalar when there are none) of the source's element type.
+  }];
+  let arguments = (ins Tile_Tile:$source, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$source `at` $starts `widths` $widths `steps` $steps attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions and products
 //===----------------------------------------------------------------------===//

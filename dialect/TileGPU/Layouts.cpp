@@ -259,6 +259,32 @@ Dist sliceLayout(const Dist &layout, int64_t axis) {
   return result;
 }
 
+std::optional<Dist> partLayout(const Dist &layout, ArrayRef<int64_t> shape, ArrayRef<int64_t> starts,
+                               ArrayRef<int64_t> widths, ArrayRef<int64_t> steps) {
+  Dist result = layout;
+  for (int64_t d = layout.rank() - 1; d >= 0; --d) {
+    if (starts[d] == 0 && widths[d] == shape[d])
+      continue;
+    bool spread = layout.laneMask(d) || layout.warpMask(d);
+    if (!spread) {
+      // A thread that has one element along this dimension has all of them.
+      if (widths[d] == 0) {
+        result = sliceLayout(result, d);
+        continue;
+      }
+      result = restrictLayout(result, d);
+      result.reps[d] = widths[d];
+      continue;
+    }
+    // Whole repetitions; the last one may hold padding.
+    int64_t block = layout.blockExtent(d), end = starts[d] + widths[d];
+    if (widths[d] == 0 || steps[d] != 1 || starts[d] % block || (end % block && end != shape[d]))
+      return std::nullopt;
+    result.reps[d] = llvm::divideCeil(widths[d], block);
+  }
+  return result;
+}
+
 Dist expandLayout(const Dist &layout, int64_t axis) {
   Dist result = layout;
   for (Bases *bases : {&result.registers, &result.lanes, &result.warps})

@@ -103,6 +103,10 @@ Dist sliceLayout(const Dist &layout, int64_t axis);
 Dist restrictLayout(const Dist &layout, int64_t axis);
 /// Layout of the tile with a dimension of extent 1 inserted at `axis`.
 Dist expandLayout(const Dist &layout, int64_t axis);
+/// Layout of a part of a tile (starts, widths and steps as in tile.extract) that every thread finds among its own registers of `layout`; nullopt where
+/// elements would have to move.
+std::optional<Dist> partLayout(const Dist &layout, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> starts,
+                               llvm::ArrayRef<int64_t> widths, llvm::ArrayRef<int64_t> steps);
 /// Result dimension d is source dimension order[d].
 Dist permuteLayout(const Dist &layout, llvm::ArrayRef<int64_t> order);
 

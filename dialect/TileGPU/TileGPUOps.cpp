@@ -127,6 +127,26 @@ LogicalResult ReadOp::verify() {
   return success();
 }
 
+LogicalResult ReadPartOp::verify() {
+  auto buffer = cast<BufferType>(getBuffer().getType());
+  size_t rank = buffer.getRank();
+  bool fits = getStarts().size() == rank && getWidths().size() == rank && getSteps().size() == rank;
+  SmallVector<int64_t> kept;
+  for (size_t d = 0; fits && d < rank; ++d) {
+    int64_t width = getWidths()[d], last = getStarts()[d] + (std::max<int64_t>(width, 1) - 1) * getSteps()[d];
+    fits = width >= 0 && getSteps()[d] >= 1 && getStarts()[d] >= 0 && last < buffer.getShape()[d];
+    if (width > 0)
+      kept.push_back(width);
+  }
+  if (!fits)
+    return emitOpError() << "read_part_c1: expected a part of " << buffer;
+  auto tile = dyn_cast<RankedTensorType>(getResult().getType());
+  if (getElementTypeOrSelf(getResult()) != buffer.getElementType() || kept.empty() == bool(tile) ||
+      (tile && tile.getShape() != ArrayRef<int64_t>(kept)))
+    return emitOpError() << "read_part_c2: expected the shape of the part, got " << getResult().getType();
+  return success();
+}
+
 LogicalResult AtomicOp::verify() {
   if (bool(getBuffer()) == isa<RankedTensorType>(getResult().getType()))
     return emitOpError() << "atomic_c6: expected a buffer exactly for a scalar, got " << getResult().getType()

@@ -172,6 +172,18 @@ def TileGPU_ReadOp : TileGPU_Op<"read"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_ReadPartOp : TileGPU_Op<"read_part"> {
+  let summary = "Part of a buffer -> registers";
+  let description = [{
+    Starts, widths and steps as for tile.extract; a part without dimensions is a scalar, the same in all threads.
+    Rules: read_part_c1 the part lies inside the buffer; read_part_c2 the result is the part's shape of the buffer's element type.
+  }];
+  let arguments = (ins TileGPU_BufferType:$buffer, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$buffer `at` $starts `widths` $widths `steps` $steps attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_ExchangeOp : TileGPU_Op<"exchange"> {
   let summary = "Finish a reduction across the warps of a block";
   let description = [{

@@ -181,6 +181,24 @@ tile.kernel @read_c1() attributes {dims = ["R"], grid = []} {
 
 // -----
 
+tile.kernel @read_part_c1() attributes {dims = ["R"], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>>
+  // expected-error@+1 {{read_part_c1: expected a part of}}
+  %t = tile_gpu.read_part %b at [3, 60] widths [0, 5] steps [1, 1] : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>> -> tensor<5xbf16>
+  tile.return
+}
+
+// -----
+
+tile.kernel @read_part_c2() attributes {dims = ["R"], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>>
+  // expected-error@+1 {{read_part_c2: expected the shape of the part, got 'tensor<4xbf16>'}}
+  %t = tile_gpu.read_part %b at [3, 60] widths [0, 0] steps [1, 1] : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>> -> tensor<4xbf16>
+  tile.return
+}
+
+// -----
+
 tile.kernel @dot_c5(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {dims = ["R"], grid = []} {
   %a = tile_gpu.alloc : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>
   %b = tile_gpu.alloc : !tile_gpu.buffer<32x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>>

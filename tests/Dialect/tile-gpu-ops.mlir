@@ -48,6 +48,8 @@ tile.kernel @buffers(%x: !tile.view<?x64xbf16> {tile.name = "x", tile.mode = "in
   tile_gpu.barrier
   // CHECK: %[[TILE:.*]] = tile_gpu.read %[[SLOT]] : <16x64xbf16, #[[SWIZZLED]]> -> tensor<16x64xbf16, #[[ROWS]]>
   %t = tile_gpu.read %slot : !tile_gpu.buffer<16x64xbf16, #swizzled> -> tensor<16x64xbf16, #rows>
+  // CHECK: tile_gpu.read_part %[[SLOT]] at [3, 60] widths [0, 0] steps [1, 1] : <16x64xbf16, #[[SWIZZLED]]> -> bf16
+  %one = tile_gpu.read_part %slot at [3, 60] widths [0, 0] steps [1, 1] : !tile_gpu.buffer<16x64xbf16, #swizzled> -> bf16
   // CHECK: tile_gpu.write %[[TILE]], %[[SLOT]] : tensor<16x64xbf16, #[[ROWS]]>, <16x64xbf16, #[[SWIZZLED]]>
   tile_gpu.write %t, %slot : tensor<16x64xbf16, #rows>, !tile_gpu.buffer<16x64xbf16, #swizzled>
   // CHECK: tile_gpu.transpose %[[SLOT]] : <16x64xbf16, #[[SWIZZLED]]> -> <64x16xbf16, #{{.*}}>

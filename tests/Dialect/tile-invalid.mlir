@@ -702,6 +702,33 @@ tile.kernel @concat_c2() attributes {dims = [], grid = []} {
 
 // -----
 
+tile.kernel @extract_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{extract_c1: expected a start, a width of at least 0 and a step of at least 1 for each of the 2 dimensions}}
+  %s = tile.extract %t at [0] widths [4] steps [1] : tensor<4x8xf32> -> tensor<4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @extract_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{extract_c2: expected elements of 0..8 in dimension 1, got start 2, width 4, step 2}}
+  %s = tile.extract %t at [0, 2] widths [4, 4] steps [1, 2] : tensor<4x8xf32> -> tensor<4x4xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @extract_c3() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{extract_c3: expected the kept dimensions of 'tensor<4x8xf32>', got 'tensor<4x1xf32>'}}
+  %s = tile.extract %t at [0, 2] widths [4, 0] steps [1, 1] : tensor<4x8xf32> -> tensor<4x1xf32>
+  tile.return
+}
+
+// -----
+
 tile.kernel @paged_c1(%p: !tile.view<?xf32> {tile.name = "p", tile.mode = "in", tile.dtype = "f32", tile.dims = ["N"]}, %t: !tile.view<?xi32> {tile.name = "t", tile.mode = "in", tile.dtype = "i32", tile.dims = ["W"]}, %n: i64 {tile.name = "n", tile.dtype = "i64"}) attributes {dims = ["N", "W"], grid = []} {
   // expected-error@+1 {{paged_c1: expected a pool of rank 2 or more}}
   %v = tile.paged %p, %t, %n : !tile.view<?xf32>, !tile.view<?xi32> -> !tile.view<?xf32>

@@ -198,6 +198,10 @@ tile.kernel @sequences() attributes {dims = [], grid = []} {
   %1 = tile.scan max %t, 0 reverse : tensor<4x8xf32>
   // CHECK: tile.concat %{{.*}}, %{{.*}}, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
   %2 = tile.concat %0, %1, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
+  // CHECK: tile.extract %{{.*}} at [1, 2] widths [0, 3] steps [1, 2] : tensor<4x8xf32> -> tensor<3xf32>
+  %3 = tile.extract %0 at [1, 2] widths [0, 3] steps [1, 2] : tensor<4x8xf32> -> tensor<3xf32>
+  // CHECK: tile.extract %{{.*}} at [2] widths [0] steps [1] : tensor<3xf32> -> f32
+  %4 = tile.extract %3 at [2] widths [0] steps [1] : tensor<3xf32> -> f32
   tile.return
 }
 

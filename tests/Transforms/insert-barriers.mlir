@@ -94,3 +94,19 @@ tile.kernel @atomic_on_tile(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mod
   tile.store %a, %x[%c0, %c0] widths [32, 32] steps [1, 1] : tensor<32x32xf32, #dist>, !tile.view<32x32xf32>[i64, i64]
   tile.return
 }
+
+// The part of a buffer is read after all of it has been written.
+// CHECK-LABEL: tile.kernel @part
+// CHECK:       tile_gpu.write
+// CHECK-NEXT:  tile_gpu.barrier
+// CHECK-NEXT:  tile_gpu.read_part
+tile.kernel @part(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mode = "in", tile.dtype = "f32", tile.dims = ["32", "32"]},
+    %y: !tile.view<32x32xf32> {tile.name = "y", tile.mode = "out", tile.dtype = "f32", tile.dims = ["32", "32"]}) attributes {dims = [], grid = [], tile_gpu.warps = 4 : i64} {
+  %c0 = arith.constant 0 : i64
+  %a = tile.load %x[%c0, %c0] widths [32, 32] steps [1, 1] : !tile.view<32x32xf32>[i64, i64] -> tensor<32x32xf32, #dist>
+  %s = tile_gpu.alloc {offset = 0 : i64} : !tile_gpu.buffer<32x32xf32, #shared>
+  tile_gpu.write %a, %s : tensor<32x32xf32, #dist>, !tile_gpu.buffer<32x32xf32, #shared>
+  %b = tile_gpu.read_part %s at [3, 7] widths [0, 0] steps [1, 1] : !tile_gpu.buffer<32x32xf32, #shared> -> f32
+  tile.store %b, %y[%c0, %c0] widths [0, 0] steps [1, 1] : f32, !tile.view<32x32xf32>[i64, i64]
+  tile.return
+}

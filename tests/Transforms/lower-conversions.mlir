@@ -4,6 +4,7 @@
 #columns = #tile_gpu.dist<register = [[1, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 8], [0, 16]], reps = [1, 1]>
 #swapped = #tile_gpu.dist<register = [[0, 1], [0, 16]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], reps = [1, 1]>
 #repeated = #tile_gpu.dist<register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], reps = [1, 2]>
+#half = #tile_gpu.dist<register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]], reps = [1, 1]>
 #slice = #tile_gpu.dist<register = [[1]], lane = [[2], [4], [8], [16], [0]], warp = [[0], [0]], reps = [1]>
 
 // Other threads hold the elements: through shared memory.
@@ -65,5 +66,24 @@ tile.kernel @atomics(%x: !tile.view<?xi32> {tile.name = "x", tile.mode = "inout"
   tile.store %old, %y[%c0] widths [32] steps [1] : tensor<32xi32, #slice>, !tile.view<?xi32>[i64]
   %unused = tile.atomic add %v, %x[%c0] widths [32] steps [1] order release : tensor<32xi32, #slice>, !tile.view<?xi32>[i64] -> tensor<32xi32, #slice>
   %one = tile.atomic add %n, %x[%c0] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
+  tile.return
+}
+
+// Whole repetitions stay in the threads that hold them; a part that other threads want goes through shared memory, and a scalar always does.
+// CHECK-LABEL: tile.kernel @parts
+// CHECK:       tile.extract %{{.*}} at [0, 16] widths [16, 16]
+// CHECK:       tile_gpu.write
+// CHECK-NEXT:  tile_gpu.read_part %{{.*}} at [0, 5] widths [16, 16] steps [1, 1]
+// CHECK:       tile_gpu.write
+// CHECK-NEXT:  tile_gpu.read_part %{{.*}} at [3, 7] widths [0, 0] steps [1, 1] : {{.*}} -> f32
+tile.kernel @parts(%x: !tile.view<16x32xf32> {tile.name = "x", tile.mode = "inout", tile.dtype = "f32", tile.dims = ["16", "32"]}) attributes {dims = [], grid = [], tile_gpu.warps = 4 : i64} {
+  %c0 = arith.constant 0 : i64
+  %a = tile.load %x[%c0, %c0] widths [16, 32] steps [1, 1] : !tile.view<16x32xf32>[i64, i64] -> tensor<16x32xf32, #repeated>
+  %b = tile.extract %a at [0, 16] widths [16, 16] steps [1, 1] : tensor<16x32xf32, #repeated> -> tensor<16x16xf32, #half>
+  tile.store %b, %x[%c0, %c0] widths [16, 16] steps [1, 1] : tensor<16x16xf32, #half>, !tile.view<16x32xf32>[i64, i64]
+  %c = tile.extract %a at [0, 5] widths [16, 16] steps [1, 1] : tensor<16x32xf32, #repeated> -> tensor<16x16xf32, #half>
+  tile.store %c, %x[%c0, %c0] widths [16, 16] steps [1, 1] : tensor<16x16xf32, #half>, !tile.view<16x32xf32>[i64, i64]
+  %d = tile.extract %a at [3, 7] widths [0, 0] steps [1, 1] : tensor<16x32xf32, #repeated> -> f32
+  tile.store %d, %x[%c0, %c0] widths [0, 0] steps [1, 1] : f32, !tile.view<16x32xf32>[i64, i64]
   tile.return
 }

@@ -538,6 +538,15 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
           return from;
         });
       })
+      .Case<tile::ExtractOp>([&](tile::ExtractOp o) {
+        return lowerRearrangement(o.getSource(), o.getResult(), [&](ArrayRef<int64_t> at) {
+          SmallVector<int64_t> from;
+          size_t next = 0;
+          for (auto [start, width, step] : llvm::zip(o.getStarts(), o.getWidths(), o.getSteps()))
+            from.push_back(start + (width > 0 ? at[next++] * step : 0));
+          return from;
+        });
+      })
       .Case<ConvertLayoutOp>([&](ConvertLayoutOp o) -> LogicalResult {
         Conversion conversion = conversionBetween(layoutOf(o.getSource().getType()), layoutOf(o.getResult().getType()));
         if (conversion.movement == Movement::Lanes) {
@@ -578,6 +587,10 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       })
       .Case<WriteOp>([&](auto o) { return lowerWrite(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<ReadPartOp>([&](auto o) {
+        lowerReadPart(o);
+        return success();
+      })
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<tile::AssertOp>([&](auto) { return success(); }) // reported by the host target and under --checked
       .Default([&](Operation *o) -> LogicalResult {

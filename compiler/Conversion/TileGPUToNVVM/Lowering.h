@@ -174,6 +174,7 @@ private:
   mlir::LogicalResult lowerCopy(tile_gpu::CopyOp op);
   mlir::LogicalResult lowerWrite(tile_gpu::WriteOp op);
   mlir::LogicalResult lowerRead(tile_gpu::ReadOp op);
+  void lowerReadPart(tile_gpu::ReadPartOp op);
   void zeroFill(Value base, tile_gpu::BufferType type, int64_t axis, int64_t from);
   void emitBarrier();
   /// Byte address (i32) of an element of `type` at row + constRow, column + constColumn (in elements along the fastest dimension).

@@ -245,6 +245,50 @@ LogicalResult KernelLowering::lowerRead(ReadOp op) {
   return success();
 }
 
+void KernelLowering::lowerReadPart(ReadPartOp op) {
+  auto type = cast<BufferType>(op.getBuffer().getType());
+  Type element = type.getElementType();
+  auto tile = dyn_cast<RankedTensorType>(op.getResult().getType());
+  Dist layout;
+  if (tile)
+    layout = layoutOf(tile);
+  ArrayRef<int64_t> order = type.getLayout().getOrder(), starts = op.getStarts(), widths = op.getWidths(),
+                    steps = op.getSteps();
+  // Dimension of the result behind each dimension of the buffer; -1: dropped.
+  SmallVector<int64_t> kept(type.getRank(), -1);
+  int64_t next = 0;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (widths[d] > 0)
+      kept[d] = next++;
+  SharedAddress address{get(op.getBuffer()), Value(), Value(), type};
+  auto along = [&](int64_t d) { return kept[d] < 0 ? Value() : mulConstant(threadBase(layout, kept[d]), steps[d]); };
+  for (size_t i = 0; i + 1 < order.size(); ++i) {
+    if (address.row)
+      address.row = mulConstant(address.row, type.getShape()[order[i]]);
+    address.row = add(address.row, along(order[i]));
+  }
+  address.column = along(order.back());
+  auto place = [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> from(starts);
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (kept[d] >= 0)
+        from[d] += at[kept[d]] * steps[d];
+    auto [row, column] = rowColumn(type, from);
+    return sharedAddress(address, row, column);
+  };
+  if (!tile) {
+    values[op.getResult()] = loadShared(element, place({}), Value());
+    return;
+  }
+  auto base = [&](int64_t d) { return threadBase(layout, d); };
+  SmallVector<Value> parts;
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
+    SmallVector<int64_t> at = layout.offset(r);
+    parts.push_back(loadShared(element, place(at), withinShape(b, layout, at, tile.getShape(), base)));
+  }
+  values[op.getResult()] = assemble(convertType(tile), parts);
+}
+
 /// Zeros in the part of a buffer with coordinates at least `from` along `axis`: a strip of elements dealt to the threads in turn.
 void KernelLowering::zeroFill(Value base, BufferType type, int64_t axis, int64_t from) {
   SmallVector<int64_t> extents(type.getShape());

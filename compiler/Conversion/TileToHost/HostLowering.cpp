@@ -84,12 +84,12 @@ static bool isRecipe(Operation *op) {
     return false;
   return OpTrait::hasElementwiseMappableTraits(op) ||
          isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp,
-             tile::ReshapeOp, tile::ConcatOp>(op);
+             tile::ReshapeOp, tile::ConcatOp, tile::ExtractOp>(op);
 }
 /// Recipes that only rename indices or cost nothing.
 static bool isFree(Operation *op) {
-  return isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp>(
-      op);
+  return isa<arith::ConstantOp, tile::IotaOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp, tile::InsideOp,
+             tile::ExtractOp>(op);
 }
 
 void HostLowering::planTiles() {
@@ -265,6 +265,10 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
     scalars[result] = insideElement(o, {});
     return success();
   }
+  if (auto o = dyn_cast<tile::ExtractOp>(op)) {
+    scalars[result] = elementOf(o.getSource(), extractedFrom(o, {}));
+    return success();
+  }
   if (auto o = dyn_cast<tile::ReshapeOp>(op)) {
     scalars[result] = elementOf(o.getSource(), Indices(tileType(o.getSource()).getRank(), i64(0)));
     return success();
@@ -277,6 +281,19 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
   }
   scalars[result] = emitScalarOp(op, operands);
   return success();
+}
+
+/// Where the element of a part of a tile stands in the tile.
+HostLowering::Indices HostLowering::extractedFrom(tile::ExtractOp op, const Indices &indices) {
+  Indices from;
+  size_t next = 0;
+  for (auto [start, width, step] : llvm::zip(op.getStarts(), op.getWidths(), op.getSteps())) {
+    Value position = i64(start);
+    if (width > 0)
+      position = arith::AddIOp::create(b, position, arith::MulIOp::create(b, indices[next++], i64(step)));
+    from.push_back(position);
+  }
+  return from;
 }
 
 /// One store for each element of a constant that is no splat.
@@ -361,6 +378,8 @@ Value HostLowering::recipeElement(Operation *op, const Indices &indices) {
              : d] = indices[i];
     return elementOf(permute.getSource(), at);
   }
+  if (auto extract = dyn_cast<tile::ExtractOp>(op))
+    return elementOf(extract.getSource(), extractedFrom(extract, indices));
   if (auto concat = dyn_cast<tile::ConcatOp>(op)) {
     // Both are read, at an index that each of them has; then one is chosen.
     int64_t axis = concat.getAxis(), length = tileType(concat.getFirst()).getShape()[axis];

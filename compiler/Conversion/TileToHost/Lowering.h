@@ -96,6 +96,7 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   Value elementOf(Value tile, const Indices &indices);
   Value recipeElement(mlir::Operation *op, const Indices &indices);
+  Indices extractedFrom(tile::ExtractOp op, const Indices &indices);
   Value emitScalarOp(mlir::Operation *op, llvm::SmallVector<Value> operands);
   Value heldConstant(mlir::Attribute value);
   Value hold(Value value);
