@@ -274,8 +274,9 @@ Value Emitter::shift(Operator op, Value a, Value b, At at) {
     return error(at, "T0214",
                  fmt::format("'{}' works on integers, found {} and {}", spelling(op), describe(a), describe(b)), "");
   if (b.dtype != a.dtype && bitsOf(b.dtype) > bitsOf(a.dtype)) {
-    // Keep an amount that is too large too large when it is narrowed: saturate.
-    b = convertData(b, a.dtype, at, {.saturate = true});
+    // Keep an amount that is too large too large when it is narrowed: saturate.  A negative one is as good as a large one; clamped it would be 0.
+    DType bits = bitsOf(b.dtype) == 16 ? DType::U16 : bitsOf(b.dtype) == 32 ? DType::U32 : DType::U64;
+    b = convertData(convertData(b, bits, at, {}), a.dtype, at, {.saturate = true});
   } else {
     b = convertData(b, a.dtype, at, {});
   }

@@ -58,6 +58,9 @@ LogicalResult TransposeOp::verify() {
 LogicalResult ReinterpretOp::verify() {
   auto dense = [](BufferType type) {
     SharedAttr layout = type.getLayout();
+    size_t rank = type.getShape().size();
+    if (rank == 0 || layout.getOrder().size() != rank || size_t(layout.getOrder().back()) >= rank)
+      return false; // from a file: an order of other dimensions
     int64_t fastest = type.getShape()[layout.getOrder().back()];
     return layout.getMask() == 0 && layout.getPitch() == fastest * elementBytes(type.getElementType());
   };

@@ -237,3 +237,13 @@ tile.kernel @atomic_c6(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inou
   %o = tile_gpu.atomic add %n, %c[%i] widths [0] steps [1] order relaxed : i32, !tile.view<?xi32>[i64] -> i32
   tile.return
 }
+
+// -----
+
+// Found by damaged IR (mutated_readers, seed 16236): an order of more dimensions than the buffer has.
+tile.kernel @reinterpret_c1_order() attributes {dims = ["R"], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 0, shift = 0>>
+  // expected-error@+1 {{reinterpret_c1}}
+  %t = tile_gpu.reinterpret %b : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 0, shift = 0>> -> !tile_gpu.buffer<bf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 0, shift = 0>>
+  tile.return
+}

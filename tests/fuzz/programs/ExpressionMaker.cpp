@@ -151,6 +151,8 @@ bool ExpressionMaker::arithmetic(DType type, const Shape &shape, int depth, Expr
     } else if (chance(35)) {
       binary(oneOf({Op::BitAnd, Op::BitOr, Op::BitXor}));
       result.text = chance(50) && result.op != Op::BitXor ? "word" : "";
+      if (result.in[0].kind == Kind::Literal || result.in[1].kind == Kind::Literal)
+        result.text.clear(); // `x and false` is false whatever the shape of x (R11.4)
     } else {
       DType of = anyType();
       bool onlyEquality = of == DType::Bool || isFp8(of);

@@ -7,6 +7,7 @@
 // A child process works through the seeds; the parent sees it die or stall, takes down the seed and starts the next child behind it.
 //
 #include "compiler/Target/Target.h"
+#include "tests/fuzz/Watch.h"
 #include "tests/fuzz/programs/Reduce.h"
 #include "tests/fuzz/programs/Runner.h"
 
@@ -14,12 +15,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <csignal>
-#include <cstring>
-#include <ctime>
 #include <optional>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tessera;
@@ -32,13 +28,6 @@ struct Command {
   std::string targets = "rotate", device, ptxas;
   int ptxasEvery = 50, timeLimit = 30;
   std::optional<uint64_t> printed, reduced;
-};
-
-/// What the child tells the parent; in shared memory, so that it survives the child.
-struct Progress {
-  volatile uint64_t seed = 0, done = 0; ///< the seed at work; how many are finished
-  volatile uint64_t failures = 0, refusals = 0;
-  char text[4096] = {}; ///< why a program failed, for the reducer
 };
 
 std::vector<std::string> gpuTargets() {
@@ -61,51 +50,6 @@ RunOptions optionsFor(const Command &command, uint64_t seed) {
   if (!command.ptxas.empty() && seed % uint64_t(command.ptxasEvery) == 0)
     options.ptxas = command.ptxas;
   return options;
-}
-
-Progress *shared() {
-  void *memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : new (memory) Progress();
-}
-
-/// Runs `body` in a child until it ends, dies, or does not finish a seed within the limit; says how it went ("" for well).
-template <typename Body>
-std::string watch(Progress &progress, int seconds, Body body) {
-  std::fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    body();
-    std::fflush(stdout);
-    _exit(0);
-  }
-  // Time of the processor counts, so that a busy machine makes no hangs; a child that waits forever is seen by the clock on the wall.
-  auto used = [child] {
-    clockid_t clock;
-    timespec time{};
-    return clock_getcpuclockid(child, &clock) == 0 && clock_gettime(clock, &time) == 0 ? double(time.tv_sec) : 0.0;
-  };
-  auto since = std::chrono::steady_clock::now();
-  double usedBefore = 0;
-  uint64_t seen = progress.done;
-  for (;;) {
-    int status = 0;
-    if (waitpid(child, &status, WNOHANG) == child) {
-      if (WIFSIGNALED(status))
-        return fmt::format("abort: signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-      return WEXITSTATUS(status) == 0 ? "" : fmt::format("abort: exit code {}", WEXITSTATUS(status));
-    }
-    auto now = std::chrono::steady_clock::now();
-    if (progress.done != seen) {
-      seen = progress.done;
-      since = now;
-      usedBefore = used();
-    } else if (used() - usedBefore > seconds || now - since > std::chrono::seconds(10 * seconds)) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
-      return fmt::format("hang: not finished after {} s", seconds);
-    }
-    usleep(20000);
-  }
 }
 
 /// A program's verdict from a process of its own.
@@ -188,7 +132,7 @@ int main(int argc, char **argv) {
     fmt::print("{}", print(generate(*command.printed)));
     return 0;
   }
-  Progress *progress = shared();
+  Progress *progress = Progress::create();
   if (!progress)
     return 1;
   if (!command.reduced)
