@@ -43,7 +43,8 @@ std::shared_ptr<Bench::Entry> Bench::entryOf(const std::string &source) {
   return entry;
 }
 
-std::string Bench::launch(const std::string &source, const std::vector<Data *> &tensors, const std::vector<int64_t> &scalars) {
+std::string Bench::launch(const std::string &source, const std::vector<Data *> &tensors,
+                          const std::vector<int64_t> &scalars) {
   std::shared_ptr<Entry> entry = entryOf(source);
   if (!entry->kernel)
     return entry->error + "\n" + source;
@@ -72,7 +73,9 @@ std::string Bench::launch(const std::string &source, const std::vector<Data *> &
       if (Result<void> status = memory[i].copyTo(tensors[i]->bytes.data(), nullptr); !status)
         return status.error().message + "\n" + source;
   if (device.isCuda())
-    if (Result<void> status = device.context()->run("cuStreamSynchronize", [](const auto &table) { return table.cuStreamSynchronize(nullptr); }); !status)
+    if (Result<void> status = device.context()->run(
+            "cuStreamSynchronize", [](const auto &table) { return table.cuStreamSynchronize(nullptr); });
+        !status)
       return status.error().message + "\n" + source;
   return {};
 }
@@ -85,7 +88,8 @@ std::string compare(const Data &have, const std::function<Want(int64_t)> &want) 
     if (expected.holds(have.type, have[i]))
       continue;
     if (++wrong == 1)
-      first = fmt::format("element {}: expected {}, found {}", i, expected.text(have.type), Want::exactly(have[i]).text(have.type));
+      first = fmt::format("element {}: expected {}, found {}", i, expected.text(have.type),
+                          Want::exactly(have[i]).text(have.type));
   }
   return wrong > 1 ? fmt::format("{}, and {} more", first, wrong - 1) : first;
 }

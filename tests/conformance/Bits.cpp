@@ -103,8 +103,9 @@ std::vector<uint64_t> specialsOf(DType type) {
   if (isWhole(type)) {
     int width = widthOf(type);
     uint64_t top = uint64_t(1) << (width - 1);
-    for (uint64_t v : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3), uint64_t(7), uint64_t(width - 1), uint64_t(width), uint64_t(width + 1), top, top - 1,
-                       top + 1, top >> 1, ~uint64_t(0), ~uint64_t(1), ~uint64_t(6), uint64_t(0x5555555555555555)})
+    for (uint64_t v : {uint64_t(0), uint64_t(1), uint64_t(2), uint64_t(3), uint64_t(7), uint64_t(width - 1),
+                       uint64_t(width), uint64_t(width + 1), top, top - 1, top + 1, top >> 1, ~uint64_t(0),
+                       ~uint64_t(1), ~uint64_t(6), uint64_t(0x5555555555555555)})
       list.push_back(v & maskOf(type));
     return list;
   }

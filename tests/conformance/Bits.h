@@ -58,8 +58,8 @@ uint64_t randomBits(DType type, uint64_t i);
 
 /// What an element must be.
 struct Want {
-  uint64_t bits = 0;     ///< exactly this (any NaN for a NaN), unless `isRange`
-  bool isRange = false;  ///< a number from `low` to `high`
+  uint64_t bits = 0;    ///< exactly this (any NaN for a NaN), unless `isRange`
+  bool isRange = false; ///< a number from `low` to `high`
   bool mayBeZero = false, isOpen = false;
   Real low = 0, high = 0;
 

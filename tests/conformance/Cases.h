@@ -22,7 +22,8 @@ public:
 
   /// Launches the only kernel of `source` with tensors (copied to the device and back) and i64 scalars, in the order of its parameters: tensors first.
   /// What went wrong, or nothing.
-  std::string launch(const std::string &source, const std::vector<Data *> &tensors, const std::vector<int64_t> &scalars);
+  std::string launch(const std::string &source, const std::vector<Data *> &tensors,
+                     const std::vector<int64_t> &scalars);
 
 private:
   struct Entry;
@@ -35,7 +36,7 @@ private:
 struct Case {
   std::string operation;
   DType type;
-  std::string label; ///< shape and values: `extent 17`, `specials`
+  std::string label;                       ///< shape and values: `extent 17`, `specials`
   std::function<std::string(Bench &)> run; ///< what is wrong, or nothing
 
   std::string name() const { return operation + "/" + std::string(nameOf(type)) + "/" + label; }

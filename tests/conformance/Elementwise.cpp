@@ -26,11 +26,13 @@ struct Inputs {
 Inputs inputsOf(DType type, int operands) {
   Inputs in;
   std::vector<uint64_t> special = specialsOf(type);
-  auto add = [&](uint64_t a, uint64_t b, uint64_t c) { in.column[0].push_back(a), in.column[1].push_back(b), in.column[2].push_back(c); };
+  auto add = [&](uint64_t a, uint64_t b, uint64_t c) {
+    in.column[0].push_back(a), in.column[1].push_back(b), in.column[2].push_back(c);
+  };
   size_t third = operands > 2 ? special.size() : 1;
   for (uint64_t a : special)
     for (size_t j = 0; j < (operands > 1 ? special.size() : 1); ++j)
-      for (size_t k = 0; k < third; k += operands > 2 ? 2 : 1)
+      for (size_t k = 0; k<third; k += operands> 2 ? 2 : 1)
         add(a, special[j], special[(k + j) % special.size()]);
   in.specials = int64_t(in.column[0].size());
   int width = widthOf(type);
@@ -53,7 +55,8 @@ std::string expressionOf(const Operation &operation) {
   return operation.name == "bit_or" ? form : form.substr(0, form.find(" | "));
 }
 
-std::string programOf(const std::string &operands, const std::string &type, const std::vector<std::pair<std::string, std::string>> &results) {
+std::string programOf(const std::string &operands, const std::string &type,
+                      const std::vector<std::pair<std::string, std::string>> &results) {
   std::string params, body = fmt::format("");
   for (char name : operands) {
     params += fmt::format("x{}: in {}[L], ", name, name == 'm' ? "bool" : type);
@@ -67,8 +70,9 @@ std::string programOf(const std::string &operands, const std::string &type, cons
 }
 
 /// Launches lo..hi and looks at all of output `shown`, the untouched elements too.
-std::string runRange(Bench &bench, const std::string &source, DType type, const std::string &operands, const Inputs &in, const std::vector<DType> &outputs,
-                     size_t shown, int64_t lo, int64_t hi, const std::function<Want(int64_t)> &want) {
+std::string runRange(Bench &bench, const std::string &source, DType type, const std::string &operands, const Inputs &in,
+                     const std::vector<DType> &outputs, size_t shown, int64_t lo, int64_t hi,
+                     const std::function<Want(int64_t)> &want) {
   int64_t count = int64_t(in.column[0].size());
   std::vector<Data> tensors;
   for (char name : operands) {
@@ -105,7 +109,8 @@ void addElementwise(const Operation &operation, DType type, std::vector<Case> &c
   if (name == "where")
     operands += 'm';
   DType result = operation.result == Operation::Result::Bool ? DType::Bool : type;
-  auto source = std::make_shared<std::string>(programOf(operands, std::string(nameOf(type)), {{std::string(nameOf(result)), expression}}));
+  auto source = std::make_shared<std::string>(
+      programOf(operands, std::string(nameOf(type)), {{std::string(nameOf(result)), expression}}));
   auto in = std::make_shared<Inputs>(inputsOf(type, count));
   int64_t length = int64_t(in->column[0].size());
   double ulp = type == DType::F64 ? operation.ulp64 : operation.ulp32;
@@ -114,7 +119,8 @@ void addElementwise(const Operation &operation, DType type, std::vector<Case> &c
                        return runRange(bench, *source, type, operands, *in, {result}, 0, lo, hi, [&](int64_t i) {
                          if (name == "where")
                            return Want::exactly(in->column[randomBits(DType::Bool, uint64_t(i)) ? 0 : 1][size_t(i)]);
-                         return reference(name, type, in->column[0][size_t(i)], in->column[1][size_t(i)], in->column[2][size_t(i)], ulp);
+                         return reference(name, type, in->column[0][size_t(i)], in->column[1][size_t(i)],
+                                          in->column[2][size_t(i)], ulp);
                        });
                      }});
   };
@@ -155,8 +161,10 @@ void addConversions(const Operation &operation, DType type, std::vector<Case> &c
     auto one = [&](std::string label, int64_t lo, int64_t hi) {
       cases.push_back({"convert", type, results[r].second + " " + label, [=](Bench &bench) {
                          Target to = (*targets)[r];
-                         return runRange(bench, *source, type, "a", *in, *outputs, r, lo, hi,
-                                         [&](int64_t i) { return Want::exactly(converted(type, in->column[0][size_t(i)], to.type, to.saturate, to.ieee)); });
+                         return runRange(bench, *source, type, "a", *in, *outputs, r, lo, hi, [&](int64_t i) {
+                           return Want::exactly(
+                               converted(type, in->column[0][size_t(i)], to.type, to.saturate, to.ieee));
+                         });
                        }});
     };
     one("extent 17", 0, std::min<int64_t>(17, int64_t(in->column[0].size())));

@@ -29,7 +29,8 @@ std::vector<Access> accessesOf(const std::string &op) {
     return {{"backwards", "x[s + 23 - iota(24)]", [](int64_t i, int64_t s, int64_t) { return s + 23 - i; }},
             {"spread", "x[iota(24) * 5 % 7 + s]", [](int64_t i, int64_t s, int64_t) { return i * 5 % 7 + s; }}};
   if (op == "view")
-    return {{"range", "x[2..N - 1][s +: 24]", [](int64_t i, int64_t s, int64_t n) { return s + i < 0 || 2 + s + i >= n - 1 ? -1 : 2 + s + i; }}};
+    return {{"range", "x[2..N - 1][s +: 24]",
+             [](int64_t i, int64_t s, int64_t n) { return s + i < 0 || 2 + s + i >= n - 1 ? -1 : 2 + s + i; }}};
   return {};
 }
 
@@ -37,9 +38,11 @@ std::vector<Access> accessesOf(const std::string &op) {
 
 void addMemory(const Operation &operation, DType type, std::vector<Case> &cases) {
   std::string op(operation.name), word(nameOf(type));
-  auto push = [&](std::string label, std::string source, int64_t extent, int64_t start, bool writes, std::function<Want(const Data &, int64_t)> want, DType result) {
+  auto push = [&](std::string label, std::string source, int64_t extent, int64_t start, bool writes,
+                  std::function<Want(const Data &, int64_t)> want, DType result) {
     cases.push_back({op, type, fmt::format("{} extent {} from {}", label, extent, start), [=](Bench &bench) {
-                       Data x(type, {extent}), y(result, {writes ? extent : kWidth}, 0x5a5a5a5a5a5a5a5au & maskOf(result));
+                       Data x(type, {extent}),
+                           y(result, {writes ? extent : kWidth}, 0x5a5a5a5a5a5a5a5au & maskOf(result));
                        Data v(type, {kWidth});
                        for (int64_t i = 0; i < extent; ++i)
                          x.set(i, randomBits(type, uint64_t(i)));
@@ -54,26 +57,39 @@ void addMemory(const Operation &operation, DType type, std::vector<Case> &cases)
   for (int64_t extent : kExtents)
     for (int64_t start : kStarts) {
       for (const Access &access : accessesOf(op)) {
-        std::string source = fmt::format("kernel k(x: in {0}[N], y: out {0}[24], s: i64)\n  grid (g in 0..1)\n{{\n  y[0 +: 24] = {1}\n}}\n", word, access.expression);
+        std::string source = fmt::format(
+            "kernel k(x: in {0}[N], y: out {0}[24], s: i64)\n  grid (g in 0..1)\n{{\n  y[0 +: 24] = {1}\n}}\n", word,
+            access.expression);
         auto element = access.element;
-        push(access.label, source, extent, start, false,
-             [=](const Data &x, int64_t i) {
-               int64_t at = element(i, start, extent);
-               return Want::exactly(at < 0 || at >= extent ? 0 : x[at]);
-             },
-             type);
+        push(
+            access.label, source, extent, start, false,
+            [=](const Data &x, int64_t i) {
+              int64_t at = element(i, start, extent);
+              return Want::exactly(at < 0 || at >= extent ? 0 : x[at]);
+            },
+            type);
       }
       if (op == "inside")
-        push("slice", fmt::format("kernel k(x: in {}[N], y: out bool[24], s: i64)\n  grid (g in 0..1)\n{{\n  y[0 +: 24] = inside(x[s +: 24])\n}}\n", word), extent, start, false,
-             [=](const Data &, int64_t i) { return Want::exactly(start + i >= 0 && start + i < extent); }, DType::Bool);
+        push(
+            "slice",
+            fmt::format("kernel k(x: in {}[N], y: out bool[24], s: i64)\n  grid (g in 0..1)\n{{\n  y[0 +: 24] = "
+                        "inside(x[s +: 24])\n}}\n",
+                        word),
+            extent, start, false,
+            [=](const Data &, int64_t i) { return Want::exactly(start + i >= 0 && start + i < extent); }, DType::Bool);
       if (op == "store" || op == "scatter") {
         std::string index = op == "store" ? "s +: 24" : "s + 23 - iota(24)";
-        push("slice", fmt::format("kernel k(v: in {0}[24], y: out {0}[N], s: i64)\n  grid (g in 0..1)\n{{\n  y[{1}] = v[0 +: 24]\n}}\n", word, index), extent, start, true,
-             [=](const Data &v, int64_t at) {
-               int64_t i = op == "store" ? at - start : start + 23 - at;
-               return Want::exactly(i < 0 || i >= kWidth ? 0x5a5a5a5a5a5a5a5au & maskOf(type) : v[i]);
-             },
-             type);
+        push(
+            "slice",
+            fmt::format(
+                "kernel k(v: in {0}[24], y: out {0}[N], s: i64)\n  grid (g in 0..1)\n{{\n  y[{1}] = v[0 +: 24]\n}}\n",
+                word, index),
+            extent, start, true,
+            [=](const Data &v, int64_t at) {
+              int64_t i = op == "store" ? at - start : start + 23 - at;
+              return Want::exactly(i < 0 || i >= kWidth ? 0x5a5a5a5a5a5a5a5au & maskOf(type) : v[i]);
+            },
+            type);
       }
     }
 }

@@ -90,18 +90,12 @@ Real roundHalfEven(Real x) {
 using Function = Real (*)(Real, Real);
 const std::map<std::string, Function> &functions() {
   static const std::map<std::string, Function> kFunctions = {
-      {"exp", [](Real a, Real) { return std::exp(a); }},
-      {"exp2", [](Real a, Real) { return std::exp2(a); }},
-      {"log", [](Real a, Real) { return std::log(a); }},
-      {"log2", [](Real a, Real) { return std::log2(a); }},
-      {"sin", [](Real a, Real) { return std::sin(a); }},
-      {"cos", [](Real a, Real) { return std::cos(a); }},
-      {"tanh", [](Real a, Real) { return std::tanh(a); }},
-      {"erf", [](Real a, Real) { return std::erf(a); }},
-      {"expm1", [](Real a, Real) { return std::expm1(a); }},
-      {"log1p", [](Real a, Real) { return std::log1p(a); }},
-      {"rsqrt", [](Real a, Real) { return 1 / std::sqrt(a); }},
-      {"pow", [](Real a, Real b) { return std::pow(a, b); }},
+      {"exp", [](Real a, Real) { return std::exp(a); }},        {"exp2", [](Real a, Real) { return std::exp2(a); }},
+      {"log", [](Real a, Real) { return std::log(a); }},        {"log2", [](Real a, Real) { return std::log2(a); }},
+      {"sin", [](Real a, Real) { return std::sin(a); }},        {"cos", [](Real a, Real) { return std::cos(a); }},
+      {"tanh", [](Real a, Real) { return std::tanh(a); }},      {"erf", [](Real a, Real) { return std::erf(a); }},
+      {"expm1", [](Real a, Real) { return std::expm1(a); }},    {"log1p", [](Real a, Real) { return std::log1p(a); }},
+      {"rsqrt", [](Real a, Real) { return 1 / std::sqrt(a); }}, {"pow", [](Real a, Real b) { return std::pow(a, b); }},
   };
   return kFunctions;
 }
@@ -115,7 +109,8 @@ Want allowed(DType type, Real exact, double ulp) {
   Real low = exact - error, high = exact + error;
   if (type != computed) // one more rounding, which is monotone
     low = realOf(type, bitsOf(type, low)), high = realOf(type, bitsOf(type, high));
-  Real largest = computed == DType::F64 ? Real(std::numeric_limits<double>::max()) : Real(std::numeric_limits<float>::max());
+  Real largest =
+      computed == DType::F64 ? Real(std::numeric_limits<double>::max()) : Real(std::numeric_limits<float>::max());
   Want want = Want::between(low < -largest ? -kInfinity : low, high > largest ? kInfinity : high);
   want.mayBeZero = std::fabs(exact) < (computed == DType::F64 ? 0x1p-1022L : 0x1p-126L) + 2 * error;
   return want;
@@ -135,8 +130,11 @@ uint64_t extremum(DType type, bool isMax, bool skipsNan, uint64_t a, uint64_t b)
 }
 
 bool hasReference(const std::string &operation) {
-  for (const char *name : {"add", "sub", "mul", "div", "rem", "neg", "ceildiv", "fma", "abs", "max", "min", "maxnum", "minnum", "clamp", "eq", "ne", "lt", "le", "gt", "ge",
-                           "logical_and", "logical_or", "logical_not", "bit_and", "bit_or", "bit_xor", "bit_not", "shl", "shr", "where", "sqrt", "floor", "ceil", "round", "trunc"})
+  for (const char *name :
+       {"add", "sub", "mul",         "div",        "rem",         "neg",     "ceildiv", "fma",     "abs",
+        "max", "min", "maxnum",      "minnum",     "clamp",       "eq",      "ne",      "lt",      "le",
+        "gt",  "ge",  "logical_and", "logical_or", "logical_not", "bit_and", "bit_or",  "bit_xor", "bit_not",
+        "shl", "shr", "where",       "sqrt",       "floor",       "ceil",    "round",   "trunc"})
     if (operation == name)
       return true;
   return functions().count(operation) != 0;
@@ -145,8 +143,13 @@ bool hasReference(const std::string &operation) {
 Want reference(const std::string &op, DType type, uint64_t x, uint64_t y, uint64_t z, double ulp) {
   Real a = realOf(type, x), b = realOf(type, y), c = realOf(type, z);
   if (op == "eq" || op == "ne" || op == "lt" || op == "le" || op == "gt" || op == "ge") {
-    bool less = a < b, equal = a == b, more = a > b; // all false with NaN
-    return Want::exactly(op == "eq" ? equal : op == "ne" ? !equal : op == "lt" ? less : op == "le" ? less || equal : op == "gt" ? more : more || equal);
+    bool less = a<b, equal = a == b, more = a> b; // all false with NaN
+    return Want::exactly(op == "eq"   ? equal
+                         : op == "ne" ? !equal
+                         : op == "lt" ? less
+                         : op == "le" ? less || equal
+                         : op == "gt" ? more
+                                      : more || equal);
   }
   if (!isFloat(type))
     return Want::exactly(wholeResult(op, type, x, y, z));
@@ -159,7 +162,11 @@ Want reference(const std::string &op, DType type, uint64_t x, uint64_t y, uint64
   if (op == "abs")
     return Want::exactly(bitsOf(type, std::fabs(a)));
   if (op == "floor" || op == "ceil" || op == "trunc" || op == "round")
-    return Want::exactly(bitsOf(type, std::isfinite(a) ? op == "floor" ? std::floor(a) : op == "ceil" ? std::ceil(a) : op == "trunc" ? std::trunc(a) : roundHalfEven(a) : a));
+    return Want::exactly(bitsOf(type, std::isfinite(a) ? op == "floor"   ? std::floor(a)
+                                                         : op == "ceil"  ? std::ceil(a)
+                                                         : op == "trunc" ? std::trunc(a)
+                                                                         : roundHalfEven(a)
+                                                       : a));
   if (auto function = functions().find(op); function != functions().end()) {
     Want want = allowed(type, function->second(a, b), ulp);
     return want;

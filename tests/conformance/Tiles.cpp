@@ -39,7 +39,8 @@ Want sumOfReals(DType result, Real total, Real size, size_t terms) {
   if (!std::isfinite(size))
     return Want::exactly(bitsOf(result, total));
   constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
-  Real largest = realOf(result, bitsOf(result, result == DType::F64 ? Real(std::numeric_limits<double>::max()) : Real(std::numeric_limits<float>::max())));
+  Real largest = realOf(result, bitsOf(result, result == DType::F64 ? Real(std::numeric_limits<double>::max())
+                                                                    : Real(std::numeric_limits<float>::max())));
   // Some order may overflow on the way, and stay there.
   if (size > largest)
     return Want::between(-kInfinity, kInfinity);
@@ -83,7 +84,8 @@ Want productOf(DType type, const std::vector<uint64_t> &a, const std::vector<uin
     return Want::anything();
   Want want = sumOfReals(result, total, size, a.size() + 1);
   if (want.isRange) // products below the smallest number lose digits each
-    want.low -= Real(a.size()) * (result == DType::F64 ? 0x1p-1074L : 0x1p-149L), want.high += Real(a.size()) * (result == DType::F64 ? 0x1p-1074L : 0x1p-149L);
+    want.low -= Real(a.size()) * (result == DType::F64 ? 0x1p-1074L : 0x1p-149L),
+        want.high += Real(a.size()) * (result == DType::F64 ? 0x1p-1074L : 0x1p-149L);
   return want;
 }
 
@@ -140,32 +142,44 @@ std::vector<std::vector<uint64_t>> linesOf(const Tile &t, int axis) {
 
 std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64_t columns) {
   std::vector<Form> forms;
-  bool isReduction = op == "sum" || op == "any" || op == "all" || op == "argmax" || op == "argmin" || op == "max" || op == "min" || op == "maxnum" || op == "minnum";
+  bool isReduction = op == "sum" || op == "any" || op == "all" || op == "argmax" || op == "argmin" || op == "max" ||
+                     op == "min" || op == "maxnum" || op == "minnum";
   if (isReduction) {
     DType result = op == "sum" ? sumTypeOf(type) : op[0] == 'a' && op[1] == 'r' ? DType::I64 : type;
     for (int axis : {0, 1})
-      forms.push_back({fmt::format("axis {}", axis), fmt::format("{}(t, axis = {})", op, axis), result, {axis == 0 ? columns : rows}, [=](const Tile &t, const Tile &) {
+      forms.push_back({fmt::format("axis {}", axis),
+                       fmt::format("{}(t, axis = {})", op, axis),
+                       result,
+                       {axis == 0 ? columns : rows},
+                       [=](const Tile &t, const Tile &) {
                          std::vector<Want> wants;
                          for (const auto &line : linesOf(t, axis))
                            wants.push_back(reduced(op, type, line));
                          return wants;
                        }});
     if (result != DType::I64 || op == "sum" || op == "max" || op == "min" || op == "maxnum" || op == "minnum")
-      forms.push_back({"whole", fmt::format("{}(t)", op), result, {}, [=](const Tile &t, const Tile &) { return std::vector<Want>{reduced(op, type, t.bits)}; }});
+      forms.push_back({"whole", fmt::format("{}(t)", op), result, {}, [=](const Tile &t, const Tile &) {
+                         return std::vector<Want>{reduced(op, type, t.bits)};
+                       }});
     return forms;
   }
   if (op == "cumsum") {
     for (int axis : {0, 1})
       for (bool reverse : {false, true})
-        forms.push_back({fmt::format("axis {}{}", axis, reverse ? " reversed" : ""), fmt::format("cumsum(t, axis = {}, reverse = {})", axis, reverse), sumTypeOf(type), {rows, columns},
+        forms.push_back({fmt::format("axis {}{}", axis, reverse ? " reversed" : ""),
+                         fmt::format("cumsum(t, axis = {}, reverse = {})", axis, reverse),
+                         sumTypeOf(type),
+                         {rows, columns},
                          [=](const Tile &t, const Tile &) {
                            std::vector<Want> wants(t.bits.size());
                            auto lines = linesOf(t, axis);
                            for (size_t l = 0; l < lines.size(); ++l)
                              for (size_t i = 0; i < lines[l].size(); ++i) {
                                auto middle = lines[l].begin() + long(i);
-                               std::vector<uint64_t> part(reverse ? middle : lines[l].begin(), reverse ? lines[l].end() : middle + 1);
-                               wants[axis == 0 ? i * size_t(t.columns) + l : l * size_t(t.columns) + i] = sumOf(type, part);
+                               std::vector<uint64_t> part(reverse ? middle : lines[l].begin(),
+                                                          reverse ? lines[l].end() : middle + 1);
+                               wants[axis == 0 ? i * size_t(t.columns) + l : l * size_t(t.columns) + i] =
+                                   sumOf(type, part);
                              }
                            return wants;
                          }});
@@ -175,7 +189,11 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
     for (int inner : {1, 0}) { // t @ u.T has E products in each sum, t.T @ u three
       std::string a = inner == 1 ? "t" : "t.T", b = inner == 1 ? "u.T" : "u";
       int64_t n = inner == 1 ? rows : columns;
-      forms.push_back({inner == 1 ? "t @ u.T" : "t.T @ u", op == "dot" ? fmt::format("dot({}, {})", a, b) : a + " @ " + b, sumTypeOf(type), {n, n}, [=](const Tile &t, const Tile &u) {
+      forms.push_back({inner == 1 ? "t @ u.T" : "t.T @ u",
+                       op == "dot" ? fmt::format("dot({}, {})", a, b) : a + " @ " + b,
+                       sumTypeOf(type),
+                       {n, n},
+                       [=](const Tile &t, const Tile &u) {
                          auto left = linesOf(t, inner), right = linesOf(u, inner);
                          std::vector<Want> wants;
                          for (const auto &row : left)
@@ -190,17 +208,22 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
     for (int axis : {0, 1}) {
       int64_t extent = axis == 0 ? rows : columns, k = std::min<int64_t>(extent, 3);
       for (bool places : {false, true})
-        forms.push_back({fmt::format("axis {} {}", axis, places ? "positions" : "values"), places ? fmt::format("p{}", axis) : fmt::format("v{}", axis), places ? DType::I64 : type,
-                         axis == 0 ? std::vector<int64_t>{k, columns} : std::vector<int64_t>{rows, k}, [=](const Tile &t, const Tile &) {
+        forms.push_back({fmt::format("axis {} {}", axis, places ? "positions" : "values"),
+                         places ? fmt::format("p{}", axis) : fmt::format("v{}", axis), places ? DType::I64 : type,
+                         axis == 0 ? std::vector<int64_t>{k, columns} : std::vector<int64_t>{rows, k},
+                         [=](const Tile &t, const Tile &) {
                            auto lines = linesOf(t, axis);
                            std::vector<Want> wants(lines.size() * size_t(k));
                            for (size_t l = 0; l < lines.size(); ++l) {
                              std::vector<size_t> order(lines[l].size());
                              for (size_t i = 0; i < order.size(); ++i)
                                order[i] = i;
-                             std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return wins(type, true, lines[l][a], lines[l][b]); });
+                             std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+                               return wins(type, true, lines[l][a], lines[l][b]);
+                             });
                              for (size_t i = 0; i < size_t(k); ++i)
-                               wants[axis == 0 ? i * lines.size() + l : l * size_t(k) + i] = Want::exactly(places ? order[i] : lines[l][order[i]]);
+                               wants[axis == 0 ? i * lines.size() + l : l * size_t(k) + i] =
+                                   Want::exactly(places ? order[i] : lines[l][order[i]]);
                            }
                            return wants;
                          },
@@ -208,23 +231,26 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
     }
     return forms;
   }
-  auto add = [&](std::string label, std::string expression, std::vector<int64_t> shape, std::function<uint64_t(const Tile &, const Tile &, int64_t)> element) {
+  auto add = [&](std::string label, std::string expression, std::vector<int64_t> shape,
+                 std::function<uint64_t(const Tile &, const Tile &, int64_t)> element) {
     int64_t count = 1;
     for (int64_t extent : shape)
       count *= extent;
-    forms.push_back({std::move(label), std::move(expression), type, std::move(shape), [=](const Tile &t, const Tile &u) {
-                       std::vector<uint64_t> bits;
-                       for (int64_t i = 0; i < count; ++i)
-                         bits.push_back(element(t, u, i));
-                       return exactly(bits);
-                     }});
+    forms.push_back(
+        {std::move(label), std::move(expression), type, std::move(shape), [=](const Tile &t, const Tile &u) {
+           std::vector<uint64_t> bits;
+           for (int64_t i = 0; i < count; ++i)
+             bits.push_back(element(t, u, i));
+           return exactly(bits);
+         }});
   };
   auto same = [](const Tile &t, const Tile &, int64_t i) { return t.bits[size_t(i)]; };
   if (op == "reshape") {
     add("turned", fmt::format("reshape(t, [{}, {}])", columns, rows), {columns, rows}, same);
     add("flat", fmt::format("reshape(t, [{}])", columns * rows), {columns * rows}, same);
   } else if (op == "permute") {
-    add("1 0", "permute(t, [1, 0])", {columns, rows}, [=](const Tile &t, const Tile &, int64_t i) { return t.at(i % rows, i / rows); });
+    add("1 0", "permute(t, [1, 0])", {columns, rows},
+        [=](const Tile &t, const Tile &, int64_t i) { return t.at(i % rows, i / rows); });
     add("0 1", "permute(t, [0, 1])", {rows, columns}, same);
   } else if (op == "transpose") {
     add("T", "t.T", {columns, rows}, [=](const Tile &t, const Tile &, int64_t i) { return t.at(i % rows, i / rows); });
@@ -235,7 +261,10 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
     add("middle", "t[:, None, :]", {rows, 1, columns}, same);
   } else if (op == "stack") {
     for (int axis : {0, 1, 2})
-      add(fmt::format("axis {}", axis), fmt::format("stack(t, u, axis = {})", axis), axis == 0 ? std::vector<int64_t>{2, rows, columns} : axis == 1 ? std::vector<int64_t>{rows, 2, columns} : std::vector<int64_t>{rows, columns, 2},
+      add(fmt::format("axis {}", axis), fmt::format("stack(t, u, axis = {})", axis),
+          axis == 0   ? std::vector<int64_t>{2, rows, columns}
+          : axis == 1 ? std::vector<int64_t>{rows, 2, columns}
+                      : std::vector<int64_t>{rows, columns, 2},
           [=](const Tile &t, const Tile &u, int64_t i) {
             int64_t inner = axis == 0 ? rows * columns : axis == 1 ? columns : 1;
             int64_t which = i / inner % 2, rest = i / (inner * 2) * inner + i % inner;
@@ -243,10 +272,13 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
           });
   } else if (op == "split") {
     for (int64_t r : {0, 1, 2})
-      add(fmt::format("part {}", r), fmt::format("s{}", r), {columns}, [=](const Tile &t, const Tile &, int64_t i) { return t.at(r, i); });
+      add(fmt::format("part {}", r), fmt::format("s{}", r), {columns},
+          [=](const Tile &t, const Tile &, int64_t i) { return t.at(r, i); });
     forms[0].prelude = "  let (s0, s1, s2) = split(t, axis = 0)\n";
   } else if (op == "concat") {
-    add("axis 0", "concat(t, u, axis = 0)", {2 * rows, columns}, [=](const Tile &t, const Tile &u, int64_t i) { return i < rows * columns ? t.bits[size_t(i)] : u.bits[size_t(i - rows * columns)]; });
+    add("axis 0", "concat(t, u, axis = 0)", {2 * rows, columns}, [=](const Tile &t, const Tile &u, int64_t i) {
+      return i < rows * columns ? t.bits[size_t(i)] : u.bits[size_t(i - rows * columns)];
+    });
     add("axis 1", "concat(t, u, axis = 1)", {rows, 2 * columns}, [=](const Tile &t, const Tile &u, int64_t i) {
       int64_t r = i / (2 * columns), c = i % (2 * columns);
       return c < columns ? t.at(r, c) : u.at(r, c - columns);
@@ -261,14 +293,20 @@ std::vector<Form> formsOf(const std::string &op, DType type, int64_t rows, int64
       return c < 0 || c >= columns ? 0 : t.at(i / 6, c);
     });
   } else if (op == "zeros") {
-    add("two dimensions", fmt::format("zeros({}, [{}, {}])", nameOf(type), rows, columns), {rows, columns}, [](const Tile &, const Tile &, int64_t) { return uint64_t(0); });
+    add("two dimensions", fmt::format("zeros({}, [{}, {}])", nameOf(type), rows, columns), {rows, columns},
+        [](const Tile &, const Tile &, int64_t) { return uint64_t(0); });
   } else if (op == "full") {
     bool isBool = type == DType::Bool;
     uint64_t bits = isBool ? 1 : bitsOf(type, 3);
-    add("two dimensions", fmt::format("full({}, [{}, {}], {})", nameOf(type), rows, columns, isBool ? "true" : isFloat(type) ? "3.0" : "3"), {rows, columns},
-        [=](const Tile &, const Tile &, int64_t) { return bits; });
+    add("two dimensions",
+        fmt::format("full({}, [{}, {}], {})", nameOf(type), rows, columns,
+                    isBool          ? "true"
+                    : isFloat(type) ? "3.0"
+                                    : "3"),
+        {rows, columns}, [=](const Tile &, const Tile &, int64_t) { return bits; });
   } else if (op == "iota") {
-    add("one dimension", fmt::format("iota({})", columns), {columns}, [](const Tile &, const Tile &, int64_t i) { return uint64_t(i); });
+    add("one dimension", fmt::format("iota({})", columns), {columns},
+        [](const Tile &, const Tile &, int64_t i) { return uint64_t(i); });
   }
   return forms;
 }
@@ -277,7 +315,8 @@ Tile tileOf(DType type, int64_t rows, int64_t columns, bool specials, uint64_t s
   Tile tile{type, rows, columns, {}};
   std::vector<uint64_t> list = specialsOf(type);
   for (int64_t i = 0; i < rows * columns; ++i)
-    tile.bits.push_back(specials ? list[(uint64_t(i) * 5 + seed + (uint64_t(i) >> 3)) % list.size()] : randomBits(type, (uint64_t(i) + seed * 1000) * 2 + 1));
+    tile.bits.push_back(specials ? list[(uint64_t(i) * 5 + seed + (uint64_t(i) >> 3)) % list.size()]
+                                 : randomBits(type, (uint64_t(i) + seed * 1000) * 2 + 1));
   return tile;
 }
 
@@ -307,7 +346,10 @@ void addTiles(const Operation &operation, DType type, std::vector<Case> &cases) 
       params += fmt::format("y{}: out {}[{}], ", f, nameOf(forms[f].result), extents(forms[f].shape));
       body += forms[f].prelude + fmt::format("  y{}[{}] = {}\n", f, brackets(forms[f].shape), forms[f].expression);
     }
-    auto source = std::make_shared<std::string>(fmt::format("kernel k({0}n: i64)\n  grid (i in 0..n)\n{{\n  let t = x[0 +: {1}, 0 +: {2}]\n  let u = z[0 +: {1}, 0 +: {2}]\n{3}}}\n", params, kRows, extent, body));
+    auto source =
+        std::make_shared<std::string>(fmt::format("kernel k({0}n: i64)\n  grid (i in 0..n)\n{{\n  let t = x[0 +: {1}, "
+                                                  "0 +: {2}]\n  let u = z[0 +: {1}, 0 +: {2}]\n{3}}}\n",
+                                                  params, kRows, extent, body));
     auto shared = std::make_shared<std::vector<Form>>(forms);
     for (size_t f = 0; f < forms.size(); ++f)
       for (bool specials : {false, true}) {
@@ -315,21 +357,24 @@ void addTiles(const Operation &operation, DType type, std::vector<Case> &cases) 
           if (specials)
             continue;
         }
-        cases.push_back({op, type, fmt::format("{} extent {}{}", forms[f].label, extent, specials ? " specials" : ""), [=](Bench &bench) {
-                           Tile t = tileOf(type, kRows, extent, specials, 1), u = tileOf(type, kRows, extent, specials, 4);
-                           Data x = Data::of(type, t.bits), z = Data::of(type, u.bits);
-                           x.shape = z.shape = {kRows, extent};
-                           std::vector<Data> tensors{std::move(x), std::move(z)};
-                           for (const Form &form : *shared)
-                             tensors.emplace_back(form.result, form.shape.empty() ? std::vector<int64_t>{1} : form.shape, 0x5a5a5a5a5a5a5a5au & maskOf(form.result));
-                           std::vector<Data *> pointers;
-                           for (Data &tensor : tensors)
-                             pointers.push_back(&tensor);
-                           if (std::string error = bench.launch(*source, pointers, {1}); !error.empty())
-                             return error;
-                           std::vector<Want> wants = (*shared)[f].expected(t, u);
-                           return compare(tensors[2 + f], [&](int64_t i) { return wants[size_t(i)]; });
-                         }});
+        cases.push_back(
+            {op, type, fmt::format("{} extent {}{}", forms[f].label, extent, specials ? " specials" : ""),
+             [=](Bench &bench) {
+               Tile t = tileOf(type, kRows, extent, specials, 1), u = tileOf(type, kRows, extent, specials, 4);
+               Data x = Data::of(type, t.bits), z = Data::of(type, u.bits);
+               x.shape = z.shape = {kRows, extent};
+               std::vector<Data> tensors{std::move(x), std::move(z)};
+               for (const Form &form : *shared)
+                 tensors.emplace_back(form.result, form.shape.empty() ? std::vector<int64_t>{1} : form.shape,
+                                      0x5a5a5a5a5a5a5a5au & maskOf(form.result));
+               std::vector<Data *> pointers;
+               for (Data &tensor : tensors)
+                 pointers.push_back(&tensor);
+               if (std::string error = bench.launch(*source, pointers, {1}); !error.empty())
+                 return error;
+               std::vector<Want> wants = (*shared)[f].expected(t, u);
+               return compare(tensors[2 + f], [&](int64_t i) { return wants[size_t(i)]; });
+             }});
       }
   }
 }

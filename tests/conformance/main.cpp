@@ -26,7 +26,10 @@ struct Options {
 };
 
 int usage(const std::string &why) {
-  fmt::print(stderr, "tessera-conformance: {}\nusage: tessera-conformance [--device cpu|cuda:0] [--filter TEXT] [--threads N] [--list] [--verbose]\n", why);
+  fmt::print(stderr,
+             "tessera-conformance: {}\nusage: tessera-conformance [--device cpu|cuda:0] [--filter TEXT] [--threads N] "
+             "[--list] [--verbose]\n",
+             why);
   return 2;
 }
 

@@ -57,10 +57,26 @@ std::vector<std::string> tokensOf(const std::string &text) {
 }
 
 std::string damage(const std::string &text, uint64_t seed) {
-  constexpr const char *kNumbers[] = {"0", "-1", "1", "2", "3", "7", "8", "16", "17", "31", "32", "33", "64", "1024", "65536",
-                                      "2147483648", "9223372036854775807", "4294967296"};
-  constexpr const char *kWords[] = {"i1",  "i8",  "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "index", "sum",
-                                    "max", "min", "xor", "and", "tile", "tensor", "true", "unit"};
+  constexpr const char *kNumbers[] = {"0",
+                                      "-1",
+                                      "1",
+                                      "2",
+                                      "3",
+                                      "7",
+                                      "8",
+                                      "16",
+                                      "17",
+                                      "31",
+                                      "32",
+                                      "33",
+                                      "64",
+                                      "1024",
+                                      "65536",
+                                      "2147483648",
+                                      "9223372036854775807",
+                                      "4294967296"};
+  constexpr const char *kWords[] = {"i1",    "i8",  "i32", "i64", "f16", "bf16", "f32",  "f64",    "f8E4M3FN", "f8E5M2",
+                                    "index", "sum", "max", "min", "xor", "and",  "tile", "tensor", "true",     "unit"};
   Chance chance{seed};
   std::vector<std::string> tokens = tokensOf(text);
   for (size_t n = 1 + chance.below(3); n > 0 && tokens.size() > 2; --n) {
@@ -197,9 +213,10 @@ std::string damagedImage(const std::string &bytes, uint64_t seed) {
 std::string goodImage() {
   CompileOptions options;
   options.target = "sm_90a";
-  CompileResult result = compile("kernel k(x: in f32[R, C], y: out f32[R, C], s: f32)\n  requires C > 0\n"
-                                 "  grid (r in 0..R by 4, c in 0..C by 32)\n{ y[r +: 4, c +: 32] = x[r +: 4, c +: 32] * s }\n",
-                                 options);
+  CompileResult result =
+      compile("kernel k(x: in f32[R, C], y: out f32[R, C], s: f32)\n  requires C > 0\n"
+              "  grid (r in 0..R by 4, c in 0..C by 32)\n{ y[r +: 4, c +: 32] = x[r +: 4, c +: 32] * s }\n",
+              options);
   return result.image ? result.image->serialize() : "";
 }
 

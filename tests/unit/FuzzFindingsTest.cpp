@@ -22,7 +22,8 @@ TEST_CASE("a negative amount shifts an unsigned value all out, also one of a wid
   std::vector<uint8_t> x{226, 226, 226, 226, 226, 226}, left(6, 9), right(6, 9);
   std::vector<int32_t> n{-1, INT32_MIN, 0, 1, 8, 256};
   auto ref = [](auto &v, DType type) { return TensorRef::contiguous(v.data(), type, {6}); };
-  Expected<void> done = kernel->launch(nullptr, ref(x, DType::U8), ref(n, DType::I32), ref(left, DType::U8), ref(right, DType::U8));
+  Expected<void> done =
+      kernel->launch(nullptr, ref(x, DType::U8), ref(n, DType::I32), ref(left, DType::U8), ref(right, DType::U8));
   REQUIRE(done);
   CHECK(left == std::vector<uint8_t>{0, 0, 226, 196, 0, 0});
   CHECK(right == std::vector<uint8_t>{0, 0, 226, 113, 0, 0});
