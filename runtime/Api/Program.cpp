@@ -48,7 +48,9 @@ struct Kernel::State {
   const KernelSignature *signature = nullptr;
   CompileOptions options;
 
-  Result<std::vector<NamedArgument>> name(const std::vector<Argument> &arguments) const {
+  LaunchCache known; ///< launches that were checked before; their images live in the program's JIT
+
+  Result<std::vector<NamedArgument>> name(std::span<const ArgumentView> arguments) const {
     if (arguments.size() != signature->params.size())
       return Error{
           Fault::Program,
@@ -56,21 +58,30 @@ struct Kernel::State {
           "pass one argument for each parameter, std::nullopt for an absent optional tensor", "T0601"};
     std::vector<NamedArgument> named;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (!std::holds_alternative<std::monostate>(arguments[i]))
-        named.push_back({signature->params[i].name, arguments[i]});
+      if (arguments[i].kind() != ArgumentView::Kind::Absent)
+        named.push_back({signature->params[i].name, arguments[i].toArgument()});
     return named;
   }
 
   Expected<PreparedLaunch> prepare(const std::vector<NamedArgument> &named) const {
-    auto prepared = prepareLaunch(*program->jit, *signature, options, *program->device, named);
-    if (auto *failure = std::get_if<JitFailure>(&prepared))
+    auto planned = prepareLaunch(*program->jit, *signature, options, *program->device, named);
+    if (auto *failure = std::get_if<JitFailure>(&planned))
       return toFailure(failure->error, failure->diagnostics, program->jit->source());
-    return std::get<PreparedLaunch>(std::move(prepared));
+    return std::get<JitLaunch>(std::move(planned)).prepared;
   }
 
-  Expected<void> launch(StreamHandle stream, const std::vector<NamedArgument> &named,
-                        const Workspace &workspace = {}) const {
-    Expected<PreparedLaunch> prepared = prepare(named);
+  Expected<PreparedLaunch> prepare(std::span<const ArgumentView> arguments) const {
+    Result<std::vector<NamedArgument>> named = name(arguments);
+    if (!named)
+      return Failure{named.error(), {}};
+    Expected<PreparedLaunch> prepared = prepare(*named);
+    if (prepared && prepared->image() && !prepared->isOp())
+      known.remember(arguments, *prepared->image(), prepared->kernel(), prepared->plan());
+    return prepared;
+  }
+
+  static Expected<void> finish(const Expected<PreparedLaunch> &prepared, StreamHandle stream,
+                               const Workspace &workspace = {}) {
     if (!prepared)
       return prepared.failure();
     if (Result<void> status = prepared->launch(stream, workspace); !status)
@@ -141,19 +152,23 @@ std::vector<std::string> Program::kernels() const {
   return names;
 }
 
+Expected<void> Kernel::launchViews(StreamHandle stream, std::span<const ArgumentView> arguments,
+                                   const Workspace &workspace) const {
+  if (std::optional<Result<void>> done = state->known.launch(arguments, stream)) {
+    if (*done)
+      return {};
+    return Failure{done->error(), {}};
+  }
+  return State::finish(state->prepare(arguments), stream, workspace);
+}
+
 Expected<void> Kernel::launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments,
                                      const Workspace &workspace) const {
-  Result<std::vector<NamedArgument>> named = state->name(arguments);
-  if (!named)
-    return Failure{named.error(), {}};
-  return state->launch(stream, *named, workspace);
+  return launchViews(stream, std::vector<ArgumentView>(arguments.begin(), arguments.end()), workspace);
 }
 
 Expected<size_t> Kernel::workspaceBytesInOrder(const std::vector<Argument> &arguments) const {
-  Result<std::vector<NamedArgument>> named = state->name(arguments);
-  if (!named)
-    return Failure{named.error(), {}};
-  Expected<PreparedLaunch> prepared = state->prepare(*named);
+  Expected<PreparedLaunch> prepared = prepareInOrder(arguments);
   if (!prepared)
     return prepared.failure();
   return prepared->workspaceBytes();
@@ -163,15 +178,11 @@ Expected<void> Kernel::launchNamed(StreamHandle stream, const std::vector<Named>
   std::vector<NamedArgument> named;
   for (const Named &argument : arguments)
     named.push_back({argument.name, argument.value});
-  return state->launch(stream, named);
+  return State::finish(state->prepare(named), stream);
 }
 
-Expected<void> Kernel::prepareInOrder(const std::vector<Argument> &arguments) const {
-  Result<std::vector<NamedArgument>> named = state->name(arguments);
-  if (!named)
-    return Failure{named.error(), {}};
-  Expected<PreparedLaunch> prepared = state->prepare(*named);
-  return prepared ? Expected<void>() : Expected<void>(prepared.failure());
+Expected<PreparedLaunch> Kernel::prepareInOrder(const std::vector<Argument> &arguments) const {
+  return state->prepare(std::vector<ArgumentView>(arguments.begin(), arguments.end()));
 }
 
 } // namespace tessera

@@ -13,11 +13,13 @@
 #define TESSERA_RUNTIME_API_TESSERA_HPP
 
 #include "runtime/Launch/Device.h"
-#include "runtime/Launch/LoadedImage.h"
+#include "runtime/Launch/PreparedLaunch.h"
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -89,26 +91,12 @@ struct Bind {
   }
 };
 
-/// A value as a launch argument; a scalar is converted to its parameter's type where that loses no whole number.
-inline Argument toArgument(const TensorRef &tensor) { return tensor; }
-inline Argument toArgument(std::nullopt_t) { return std::monostate(); }
-inline Argument toArgument(ScalarRef scalar) { return scalar; }
-template <typename T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-Argument toArgument(T value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> || std::is_same_v<T, double>)
-    return ScalarRef::of(value);
-  else if constexpr (std::is_signed_v<T>)
-    return ScalarRef::of(static_cast<int64_t>(value));
-  else
-    return ScalarRef::of(static_cast<uint64_t>(value));
-}
-
 /// An argument by name: `{"x", x}`.
 struct Named {
   std::string name;
   Argument value;
   template <typename T>
-  Named(std::string name, const T &value) : name(std::move(name)), value(toArgument(value)) {}
+  Named(std::string name, const T &value) : name(std::move(name)), value(ArgumentView(value).toArgument()) {}
 };
 
 /// A kernel or an op with some of its compile-time parameters bound.
@@ -117,32 +105,38 @@ public:
   /// Launches with one argument for each parameter, in order; std::nullopt for an absent optional tensor.
   template <typename... T>
   Expected<void> launch(StreamHandle stream, const T &...arguments) const {
-    return launchInOrder(stream, {toArgument(arguments)...});
+    const std::array<ArgumentView, sizeof...(T)> views{ArgumentView(arguments)...};
+    return launchViews(stream, views);
   }
   Expected<void> launchInOrder(StreamHandle stream, const std::vector<Argument> &arguments,
                                const Workspace &workspace = {}) const;
+  /// A launch of a kernel like an earlier one (types, shapes, strides, alignment) only compares them: it neither allocates nor locks.
+  Expected<void> launchViews(StreamHandle stream, std::span<const ArgumentView> arguments,
+                             const Workspace &workspace = {}) const;
   /// Launches with arguments by name; optional tensors that are not named are absent.
   Expected<void> launchNamed(StreamHandle stream, const std::vector<Named> &arguments) const;
 
   /// Bytes of the workspace in which an op called with such arguments keeps its temporaries; 0 for a kernel.  Compiles like prepare().
   template <typename... T>
   Expected<size_t> workspaceBytes(const T &...arguments) const {
-    return workspaceBytesInOrder({toArgument(arguments)...});
+    return workspaceBytesInOrder({ArgumentView(arguments).toArgument()...});
   }
   Expected<size_t> workspaceBytesInOrder(const std::vector<Argument> &arguments) const;
-  /// Launches an op in memory of the caller, which it uses until it has finished: the launch allocates nothing and may be captured in a
+  /// Launches an op in memory of the caller, which it uses until it has finished: the launch allocates no device memory and may be captured in a
   /// graph.  A launch without a workspace has the runtime allocate one, in stream order.
   template <typename... T>
   Expected<void> launchIn(const Workspace &workspace, StreamHandle stream, const T &...arguments) const {
-    return launchInOrder(stream, {toArgument(arguments)...}, workspace);
+    const std::array<ArgumentView, sizeof...(T)> views{ArgumentView(arguments)...};
+    return launchViews(stream, views, workspace);
   }
 
-  /// Compiles and loads what a launch with such arguments needs; reads shapes, types, strides and alignment, not the memory.
+  /// Compiles, loads and checks once; the result launches again and again with these very arguments.  Later launches with others like
+  /// them need no compilation.  Reads shapes, types, strides and alignment, not the memory.
   template <typename... T>
-  Expected<void> prepare(const T &...arguments) const {
-    return prepareInOrder({toArgument(arguments)...});
+  Expected<PreparedLaunch> prepare(const T &...arguments) const {
+    return prepareInOrder({ArgumentView(arguments).toArgument()...});
   }
-  Expected<void> prepareInOrder(const std::vector<Argument> &arguments) const;
+  Expected<PreparedLaunch> prepareInOrder(const std::vector<Argument> &arguments) const;
 
 private:
   friend class Program;

@@ -30,18 +30,20 @@ Result<HostStatus> launchHost(ThreadPool &pool, HostEntry entry, const uint64_t 
   if (programs <= 0)
     return HostStatus{};
   int threads = pool.size();
-  Error outOfMemory{Fault::Machine,
-                    fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
-                    "choose smaller tiles or fewer threads", "T0623"};
+  auto outOfMemory = [&] {
+    return Error{Fault::Machine,
+                 fmt::format("cannot allocate {} bytes of scratch for each of {} threads", scratchBytes, threads),
+                 "choose smaller tiles or fewer threads", "T0623"};
+  };
   if (scratchBytes < 0 || scratchBytes > kMaxScratch)
-    return outOfMemory;
+    return outOfMemory();
   size_t size = static_cast<size_t>((std::max<int64_t>(scratchBytes, 1) + kAlign - 1) / kAlign * kAlign);
   // Any worker may take any chunk, so every worker of the pool has its own scratch even when there are fewer programs.
   std::vector<std::unique_ptr<void, Free>> scratch(pool.size());
   for (auto &memory : scratch) {
     memory.reset(std::aligned_alloc(kAlign, size));
     if (!memory)
-      return outOfMemory;
+      return outOfMemory();
     std::memset(memory.get(), 0, sizeof(HostStatus)); // kAlign bytes at the least
   }
   pool.parallelFor(programs,

@@ -35,6 +35,8 @@ const char *remedyFor(Status status) {
     return "choose smaller tiles or fewer warps";
   case 803: // CUDA_ERROR_SYSTEM_DRIVER_MISMATCH
     return "the kernel module and libcuda differ in version: reload the module or restart the machine";
+  case 900: // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+    return "prepare() what is launched before the capture begins: code is not loaded into a stream that is captured";
   default:
     return "run `tessera doctor`; the driver's log may say more";
   }

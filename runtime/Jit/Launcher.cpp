@@ -59,48 +59,28 @@ bool writesNothing(const KernelSignature &signature, const std::vector<NamedArgu
   return true;
 }
 
-/// Fills in the plan for the arguments.
-Result<void> plan(PreparedLaunch &prepared, const std::vector<NamedArgument> &arguments) {
-  const KernelInfo &kernel = prepared.kernel.info();
+/// Checks the arguments against the kernel or op.
+Result<PreparedLaunch> plan(const JitKernel &found, const std::vector<NamedArgument> &arguments) {
+  const KernelInfo &kernel = found.info();
   Result<std::vector<Argument>> ordered = orderArguments(kernel, arguments);
   if (!ordered)
     return ordered.error();
   for (size_t i = 0; i < ordered->size(); ++i)
     if (ScalarRef *scalar = std::get_if<ScalarRef>(&(*ordered)[i]); scalar && !kernel.params[i].isTensor)
-      *scalar = adaptScalar(*scalar, kernel.params[i].dtype);
-  if (prepared.kernel.isOp) {
-    Result<OpPlan> op = planOp(prepared.kernel.image->image(), prepared.kernel.index, *ordered);
+      *scalar = scalar->adapt(kernel.params[i].dtype);
+  if (found.isOp) {
+    Result<OpPlan> op = planOp(found.image->image(), found.index, *ordered);
     if (!op)
       return op.error();
-    prepared.opPlan = *std::move(op);
-    return {};
+    return PreparedLaunch(found.image, *std::move(op));
   }
-  Result<LaunchPlan> launch = planLaunch(kernel, *ordered);
-  if (!launch)
-    return launch.error();
-  prepared.plan = *std::move(launch);
-  return {};
+  return PreparedLaunch::make(found.image, found.index, *ordered);
 }
 
 } // namespace
 
-ScalarRef adaptScalar(ScalarRef scalar, DType dtype) {
-  if (scalar.dtype == dtype)
-    return scalar;
-  ExprValue value = scalar.value();
-  std::optional<ScalarRef> converted;
-  if (scalar.dtype == DType::U64) // may lie beyond the int64_t of an expression's value
-    converted = ScalarRef::convert(scalar.bits, dtype);
-  else if (const int64_t *integer = std::get_if<int64_t>(&value))
-    converted = ScalarRef::convert(*integer, dtype);
-  else if (isFloat(dtype))
-    converted = ScalarRef::convert(*std::get_if<double>(&value), dtype);
-  return converted ? *converted : scalar;
-}
-
-std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature,
-                                                       CompileOptions options, const Device &device,
-                                                       const std::vector<NamedArgument> &arguments) {
+std::variant<JitLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSignature &signature, CompileOptions options,
+                                                  const Device &device, const std::vector<NamedArgument> &arguments) {
   if (Result<void> names = checkNames(signature, arguments); !names)
     return JitFailure{names.error(), {}};
   options.kernel = signature.name;
@@ -123,15 +103,15 @@ std::variant<PreparedLaunch, JitFailure> prepareLaunch(Jit &jit, const KernelSig
     JitKernel *kernel = std::get_if<JitKernel>(&again);
     if (!kernel)
       return std::move(*failure);
-    PreparedLaunch checked{*kernel, {}, {}};
-    if (Result<void> good = plan(checked, stretched); !good)
-      return JitFailure{good.error(), {}};
-    return PreparedLaunch{};
+    if (Result<PreparedLaunch> checked = plan(*kernel, stretched); !checked)
+      return JitFailure{checked.error(), {}};
+    return JitLaunch{};
   }
-  PreparedLaunch prepared{std::get<JitKernel>(std::move(result)), {}, {}};
-  if (Result<void> good = plan(prepared, arguments); !good)
-    return JitFailure{good.error(), std::move(prepared.kernel.diagnostics)};
-  return prepared;
+  JitKernel kernel = std::get<JitKernel>(std::move(result));
+  Result<PreparedLaunch> prepared = plan(kernel, arguments);
+  if (!prepared)
+    return JitFailure{prepared.error(), std::move(kernel.diagnostics)};
+  return JitLaunch{std::move(kernel), *std::move(prepared)};
 }
 
 } // namespace tessera

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -23,6 +25,8 @@ struct LoadedImage::Backend {
   std::shared_ptr<ThreadPool> pool;
   std::shared_ptr<const void> code;
   std::vector<HostEntry> entries;
+  // Both: launches of each kernel that were checked before.  They refer to this image and live in it.
+  std::vector<LaunchCache> known;
 };
 
 LoadedImage::LoadedImage() : backend(std::make_unique<Backend>()) {}
@@ -44,6 +48,7 @@ Result<std::shared_ptr<const LoadedImage>> LoadedImage::onCuda(KernelImage image
     loaded->backend->functions.push_back(*function);
   }
   loaded->backend->module = *std::move(module);
+  loaded->backend->known.resize(image.kernels.size());
   loaded->content = std::move(image);
   return std::shared_ptr<const LoadedImage>(std::move(loaded));
 }
@@ -62,6 +67,7 @@ Result<std::shared_ptr<const LoadedImage>> LoadedImage::onHost(KernelImage image
     loaded->backend->entries.push_back(reinterpret_cast<HostEntry>(entry));
   }
   loaded->backend->pool = std::move(pool);
+  loaded->backend->known.resize(image.kernels.size());
   loaded->backend->code = std::move(code);
   loaded->content = std::move(image);
   return std::shared_ptr<const LoadedImage>(std::move(loaded));
@@ -84,38 +90,57 @@ Result<size_t> LoadedImage::find(std::string_view kernel) const {
 }
 
 Result<void> LoadedImage::launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const {
+  constexpr size_t kMaxKnown = 64;
+  std::array<ArgumentView, kMaxKnown> storage;
+  std::span<const ArgumentView> views(storage.data(), std::min(arguments.size(), kMaxKnown));
+  std::copy_n(arguments.begin(), views.size(), storage.begin());
+  const LaunchCache &known = backend->known[kernel];
+  bool cacheable = views.size() == arguments.size();
+  if (cacheable)
+    if (std::optional<Result<void>> done = known.launch(views, stream))
+      return *std::move(done);
   Result<LaunchPlan> plan = planLaunch(content.kernels[kernel], arguments);
   if (!plan)
     return plan.error();
+  if (cacheable)
+    known.remember(views, *this, kernel, *plan);
   return launch(kernel, *plan, stream);
 }
 
 Result<void> LoadedImage::clear(const TensorRef &tensor, StreamHandle stream) const {
-  for (const ClearRun &run : clearRuns(tensor)) {
-    if (backend->module) {
-      Result<void> status = cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows,
-                                        static_cast<cuda::StreamHandle>(stream));
-      if (!status)
-        return status;
-      continue;
-    }
-    for (size_t row = 0; row < run.rows; ++row)
-      std::memset(run.first + row * run.pitch, 0, run.width);
-  }
+  for (const ClearRun &run : clearRuns(tensor))
+    if (Result<void> status = clear(run, stream); !status)
+      return status;
+  return {};
+}
+
+Result<void> LoadedImage::clear(const ClearRun &run, StreamHandle stream) const {
+  if (backend->module)
+    return cuda::clear(*backend->module->context(), run.first, run.pitch, run.width, run.rows,
+                       static_cast<cuda::StreamHandle>(stream));
+  for (size_t row = 0; row < run.rows; ++row)
+    std::memset(run.first + row * run.pitch, 0, run.width);
   return {};
 }
 
 Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const {
-  auto cudaStream = static_cast<cuda::StreamHandle>(stream);
   for (const TensorRef &tensor : plan.clears)
     if (Result<void> status = clear(tensor, stream); !status)
       return status;
-  if (plan.programs == 0)
+  std::vector<void *> params(plan.slots.size());
+  for (size_t i = 0; i < params.size(); ++i)
+    params[i] = const_cast<uint64_t *>(&plan.slots[i]);
+  return launchSlots(kernel, plan.programs, plan.slots.data(), params.data(), stream);
+}
+
+Result<void> LoadedImage::launchSlots(size_t kernel, int64_t programs, const uint64_t *slots, void **params,
+                                      StreamHandle stream) const {
+  if (programs == 0)
     return {};
   if (!backend->module) {
     const KernelInfo &info = content.kernels[kernel];
     Result<HostStatus> status =
-        launchHost(*backend->pool, backend->entries[kernel], plan.slots.data(), plan.programs, info.scratchBytes);
+        launchHost(*backend->pool, backend->entries[kernel], slots, programs, info.scratchBytes);
     if (!status)
       return status.error();
     if (status->assertion < 1 || status->assertion > int64_t(info.assertions.size()))
@@ -126,10 +151,7 @@ Result<void> LoadedImage::launch(size_t kernel, const LaunchPlan &plan, StreamHa
                              failed.column, status->program, info.name, failed.text),
                  "the outputs are incomplete; check the arguments", "T0627"};
   }
-  std::vector<void *> params(plan.slots.size());
-  for (size_t i = 0; i < params.size(); ++i)
-    params[i] = const_cast<uint64_t *>(&plan.slots[i]);
-  return backend->module->launch(backend->functions[kernel], plan.programs, params.data(), cudaStream);
+  return backend->module->launch(backend->functions[kernel], programs, params, static_cast<cuda::StreamHandle>(stream));
 }
 
 std::optional<size_t> LoadedImage::findOp(std::string_view op) const {

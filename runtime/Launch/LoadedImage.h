@@ -6,6 +6,7 @@
 #ifndef TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
 #define TESSERA_RUNTIME_LAUNCH_LOADEDIMAGE_H
 
+#include "runtime/Launch/LaunchCache.h"
 #include "runtime/Launch/OpPlan.h"
 
 #include <functional>
@@ -18,9 +19,6 @@ class ThreadPool;
 namespace cuda {
 class Context;
 }
-
-/// A stream of the device; for CUDA a CUstream or cudaStream_t, null the default stream; ignored on the host.
-using StreamHandle = void *;
 
 /// The address of an entry point of host code, or null.
 using EntryResolver = std::function<void *(const std::string &entry)>;
@@ -44,10 +42,16 @@ public:
   /// The op's index, or nothing.
   std::optional<size_t> findOp(std::string_view op) const;
 
-  /// Checks, clears, launches.  On CUDA asynchronous in stream order; on the host it returns when the work is done.
+  /// Checks, clears, launches; arguments like earlier ones are not checked again (LaunchCache).  On CUDA asynchronous in stream order; on the
+  /// host it returns when the work is done.
   Result<void> launch(size_t kernel, std::span<const Argument> arguments, StreamHandle stream) const;
   /// Launches a plan of planLaunch for the same kernel.
   Result<void> launch(size_t kernel, const LaunchPlan &plan, StreamHandle stream) const;
+  /// Launches a checked list of slots; `params[i]` is the address of slot i.  Only the driver's call: nothing is cleared, checked or allocated.
+  Result<void> launchSlots(size_t kernel, int64_t programs, const uint64_t *slots, void **params,
+                           StreamHandle stream) const;
+  /// Clears bytes in stream order.
+  Result<void> clear(const ClearRun &run, StreamHandle stream) const;
 
   /// Checks all of an op, then clears, fills and launches, in stream order.  Without memory in `workspace` the runtime allocates it: on CUDA
   /// in stream order too, so that only a given workspace makes a launch without any allocation.

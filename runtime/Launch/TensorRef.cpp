@@ -132,6 +132,20 @@ ExprValue ScalarRef::value() const {
   }
 }
 
+ScalarRef ScalarRef::adapt(DType to) const {
+  if (dtype == to)
+    return *this;
+  ExprValue found = value();
+  std::optional<ScalarRef> converted;
+  if (dtype == DType::U64) // may lie beyond the int64_t of an expression's value
+    converted = convert(bits, to);
+  else if (const int64_t *integer = std::get_if<int64_t>(&found))
+    converted = convert(*integer, to);
+  else if (isFloat(to))
+    converted = convert(*std::get_if<double>(&found), to);
+  return converted ? *converted : *this;
+}
+
 TensorContract deriveContract(const TensorRef &tensor) {
   TensorContract contract;
   size_t rank = tensor.shape.size();

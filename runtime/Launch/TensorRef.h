@@ -49,6 +49,8 @@ struct ScalarRef {
   static std::optional<ScalarRef> convert(uint64_t value, DType dtype);
   /// The value for launch-time expressions.
   ExprValue value() const;
+  /// The scalar as `dtype` where the conversion keeps its value (integers) or rounds it (floats); otherwise unchanged.
+  ScalarRef adapt(DType dtype) const;
 };
 
 /// One argument of a launch; monostate is an absent optional tensor.

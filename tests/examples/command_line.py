@@ -21,9 +21,10 @@ CPU = ["run", ADD, "--device", "cpu"]
 
 #: name, arguments, exit code, patterns that standard output and standard error together must match; %T is a scratch folder
 CASES = [
-    ("help", ["--help"], 0, ["check", "compile", "run", "explain", "doctor", "version", "Exit codes"]),
+    ("help", ["--help"], 0, ["check", "compile", "run", "explain", "doctor", "bench", "version", "Exit codes"]),
     ("help of a command", ["run", "--help"], 0, ["SPEC", "randn", "--device"]),
     ("version", ["version"], 0, [r"tessera \d+\.\d+\.\d+", r"LLVM 22"]),
+    ("bench", ["bench", "--device", "cpu", "--json"], 0, ['"warm_ns": ', '"prepared_ns": ']),
     ("doctor", ["doctor"], 0, ["sm_80", "sm_90a", "sm_120a", "host", "driver"]),
     ("explain", ["explain", "T0604"], 0, ["dimensions disagree", "--arg"]),
     ("an unknown code", ["explain", "T9999"], 2, ["T9999"]),

@@ -118,7 +118,7 @@ private:
       report.diagnostics = std::move(failure->diagnostics);
       return failure->error;
     }
-    prepared = std::get<PreparedLaunch>(std::move(outcome));
+    prepared = std::get<JitLaunch>(std::move(outcome));
     report.diagnostics = prepared.kernel.diagnostics;
     if (!prepared.kernel.log.empty())
       fmt::print(stderr, "{}", prepared.kernel.log);
@@ -278,7 +278,7 @@ private:
   std::optional<cuda::Stream> stream;
   std::optional<Jit> jit;
   RunArguments arguments;
-  PreparedLaunch prepared;
+  JitLaunch prepared;
   std::vector<std::pair<RunArgument *, std::string>> outputs;
   std::vector<CheckSpec> checks;
   std::vector<std::string> json;

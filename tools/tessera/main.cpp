@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
   tessera::addRun(app, exitCode);
   tessera::addExplain(app, exitCode);
   tessera::addDoctor(app, exitCode);
+  tessera::addBench(app, exitCode);
   tessera::addVersion(app, exitCode);
   try {
     app.parse(argc, argv);
