@@ -117,7 +117,10 @@ Expected<Program> Program::fromSource(std::string text, ProgramOptions options) 
     state->device = *device;
   }
   state->signatures = signatures(text, state->options);
-  state->jit = std::make_unique<Jit>(std::move(text), options.sourceName);
+  std::shared_ptr<const DiskCache> disk;
+  if (!options.cacheFolder.empty())
+    disk = std::make_shared<DiskCache>(options.cacheFolder, options.cacheBytes);
+  state->jit = std::make_unique<Jit>(std::move(text), options.sourceName, std::move(disk));
   return Program(std::move(state));
 }
 

@@ -149,7 +149,11 @@ private:
 struct ProgramOptions {
   std::string sourceName = "<program>"; ///< for messages and line information
   std::vector<std::string> importPaths;
-  std::optional<Device> device; ///< none: the first GPU where there is one, else the host's cores
+  /// Keep compiled images in this folder, and look for them there; empty: in memory only.  Processes may share a folder, also over a
+  /// network; whatever is wrong with it costs a compilation and nothing else.
+  std::string cacheFolder;
+  uint64_t cacheBytes = uint64_t(1) << 29; ///< what it may hold; the least recently used go first
+  std::optional<Device> device;            ///< none: the first GPU where there is one, else the host's cores
 };
 
 /// A source text that has been checked.

@@ -5,12 +5,14 @@
 //
 #include "runtime/Jit/HostCode.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <cmath>
 #include <cstring>
@@ -151,6 +153,16 @@ Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object
 void *HostCode::find(const std::string &entry) const {
   auto found = state->entries.find(entry);
   return found == state->entries.end() ? nullptr : found->second;
+}
+
+std::string hostProcessor() {
+  std::string text = sys::getProcessTriple() + " " + sys::getHostCPUName().str();
+  std::map<std::string, bool> ordered;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    ordered[feature.getKey().str()] = feature.getValue();
+  for (const auto &[name, present] : ordered)
+    text += (present ? " +" : " -") + name;
+  return text;
 }
 
 } // namespace tessera

@@ -13,6 +13,9 @@
 
 namespace tessera {
 
+/// The processor that host code is compiled for, with its features: code for one is not for another.
+std::string hostProcessor();
+
 /// Executable memory with the code of one object file.
 class HostCode {
 public:

@@ -6,11 +6,13 @@
 #include "runtime/Jit/Jit.h"
 
 #include "runtime/Jit/HostCode.h"
+#include "runtime/Jit/JitKey.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <mutex>
 
@@ -22,27 +24,6 @@ struct Group {
   std::mutex mutex;
   std::vector<JitKernel> kernels;
 };
-
-/// A field of a key, with its length in front so that fields cannot run together.
-void append(std::string &key, std::string_view field) { key += fmt::format("{}:{}", field.size(), field); }
-
-std::string keyOf(const CompileOptions &options, const Device &device) {
-  std::string key;
-  append(key, device.name());
-  append(key, options.kernel);
-  for (const Binding &binding : options.bindings) {
-    append(key, binding.name);
-    append(key, binding.value);
-  }
-  append(key, fmt::format("w{} s{} l{} o{}", options.warps, options.stages, options.lineInfo, options.optimization));
-  for (const TensorFacts &facts : options.tensors) {
-    append(key, facts.param);
-    const TensorContract &contract = facts.contract;
-    append(key, fmt::format("{} {} {} {} {} {}", facts.present, facts.dtype ? nameOf(*facts.dtype) : "", contract.align,
-                            contract.unitDim, fmt::join(contract.strideDiv, ","), fmt::join(contract.extentDiv, ",")));
-  }
-  return key;
-}
 
 /// True when every extent that the image fixed is that of the tensors at hand.
 bool fits(const KernelInfo &kernel, const std::vector<TensorFacts> &tensors) {
@@ -72,7 +53,57 @@ Result<std::shared_ptr<const LoadedImage>> load(KernelImage image, const Device 
       std::move(image), device.pool(), [&](const std::string &entry) { return owner->find(entry); }, owner);
 }
 
-JitResult build(std::string_view source, const CompileOptions &options, const Device &device) {
+/// The kernel or op of an image, loaded.
+Result<JitKernel> loadKernel(KernelImage image, const std::string &kernel, const Device &device) {
+  Result<std::shared_ptr<const LoadedImage>> loaded = load(std::move(image), device);
+  if (!loaded)
+    return loaded.error();
+  JitKernel found;
+  found.image = *std::move(loaded);
+  if (std::optional<size_t> op = found.image->findOp(kernel)) {
+    found.index = *op;
+    found.isOp = true;
+    return found;
+  }
+  // The runtime launches kernels of one image by their own names.
+  Result<size_t> index = found.image->find(kernel);
+  if (!index)
+    return index.error();
+  found.index = *index;
+  return found;
+}
+
+/// A result as the disk cache keeps it: the length of the report in decimal and a line end, the report, the image.
+std::string pack(const std::string &report, const KernelImage &image) {
+  return fmt::format("{}\n{}{}", report.size(), report, image.serialize());
+}
+
+/// What was kept; nullopt where it is of no use, for whatever reason: the program is compiled then.
+std::optional<JitKernel> unpack(std::string_view kept, const std::string &kernel, const Device &device) {
+  size_t length = 0;
+  auto [stop, status] = std::from_chars(kept.data(), kept.data() + kept.size(), length);
+  if (status != std::errc() || stop == kept.data() + kept.size() || *stop != '\n')
+    return std::nullopt;
+  kept.remove_prefix(static_cast<size_t>(stop + 1 - kept.data()));
+  if (length > kept.size())
+    return std::nullopt;
+  Result<KernelImage> image = KernelImage::deserialize(kept.substr(length));
+  if (!image)
+    return std::nullopt;
+  Result<JitKernel> loaded = loadKernel(*std::move(image), kernel, device);
+  if (!loaded)
+    return std::nullopt;
+  loaded->report = kept.substr(0, length);
+  loaded->fromDisk = true;
+  return *std::move(loaded);
+}
+
+JitResult build(std::string_view source, const CompileOptions &options, const Device &device, const DiskCache *disk) {
+  std::string key = disk && options.printAfter.empty() ? keyOfCompilation(source, options, hostProcessor()) : "";
+  if (!key.empty())
+    if (std::optional<std::string> kept = disk->load(key))
+      if (std::optional<JitKernel> kernel = unpack(*kept, options.kernel, device))
+        return *std::move(kernel);
   CompileResult compiled = compile(source, options);
   if (!compiled.ok())
     return JitFailure{Error{Fault::Program, fmt::format("'{}' does not compile", options.sourceName), "", ""},
@@ -80,20 +111,16 @@ JitResult build(std::string_view source, const CompileOptions &options, const De
   if (!compiled.image)
     return JitFailure{Error{Fault::Internal, "the compiler gave no image and no error", "", ""},
                       std::move(compiled.diagnostics)};
-  // The runtime launches kernels of one image by their own names.
-  Result<std::shared_ptr<const LoadedImage>> loaded = load(*std::move(compiled.image), device);
-  if (!loaded)
-    return JitFailure{loaded.error(), std::move(compiled.diagnostics)};
-  if (std::optional<size_t> op = (*loaded)->findOp(options.kernel))
-    return JitKernel{
-        *std::move(loaded),     *op, /*isOp=*/true, std::move(compiled.diagnostics), std::move(compiled.report),
-        std::move(compiled.log)};
-  Result<size_t> index = (*loaded)->find(options.kernel);
-  if (!index)
-    return JitFailure{index.error(), std::move(compiled.diagnostics)};
-  return JitKernel{
-      *std::move(loaded),     *index, /*isOp=*/false, std::move(compiled.diagnostics), std::move(compiled.report),
-      std::move(compiled.log)};
+  // Warnings are shown again each time: what has some is compiled again.
+  if (!key.empty() && compiled.diagnostics.empty())
+    disk->store(key, pack(compiled.report, *compiled.image));
+  Result<JitKernel> kernel = loadKernel(*std::move(compiled.image), options.kernel, device);
+  if (!kernel)
+    return JitFailure{kernel.error(), std::move(compiled.diagnostics)};
+  kernel->diagnostics = std::move(compiled.diagnostics);
+  kernel->report = std::move(compiled.report);
+  kernel->log = std::move(compiled.log);
+  return *std::move(kernel);
 }
 
 } // namespace
@@ -103,12 +130,17 @@ struct Jit::Cache {
   std::map<std::string, std::shared_ptr<Group>, std::less<>> groups;
 };
 
-Jit::Jit(std::string source, std::string sourceName)
-    : text(std::move(source)), name(std::move(sourceName)), cache(std::make_unique<Cache>()) {}
+Jit::Jit(std::string source, std::string sourceName, std::shared_ptr<const DiskCache> disk)
+    : text(std::move(source)), name(std::move(sourceName)), disk(std::move(disk)), cache(std::make_unique<Cache>()) {}
 Jit::~Jit() = default;
 
 JitResult Jit::get(const CompileOptions &options, const Device &device) {
-  std::string key = keyOf(options, device);
+  CompileOptions complete = options;
+  complete.sourceName = name;
+  complete.target = device.target();
+  complete.emit = Emit::Image;
+  // Equal targets on two devices: the code is loaded on each.
+  std::string key = device.name() + "\n" + keyOfOptions(complete);
   std::shared_ptr<Group> group;
   {
     std::lock_guard<std::mutex> lock(cache->mutex);
@@ -121,11 +153,7 @@ JitResult Jit::get(const CompileOptions &options, const Device &device) {
   for (const JitKernel &kernel : group->kernels)
     if (fits(kernel.info(), options.tensors))
       return kernel;
-  CompileOptions complete = options;
-  complete.sourceName = name;
-  complete.target = device.target();
-  complete.emit = Emit::Image;
-  JitResult result = build(text, complete, device);
+  JitResult result = build(text, complete, device, disk.get());
   if (const JitKernel *kernel = std::get_if<JitKernel>(&result))
     group->kernels.push_back(*kernel);
   return result;

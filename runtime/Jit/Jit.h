@@ -3,12 +3,13 @@
 // Holds a source text and the images compiled from it so far.  A request says which kernel, which bindings, what is known of the tensor
 // arguments, and the device; an image that was compiled under the same facts is used again.  Facts are coarse (element types, presence,
 // contracts with capped divisors); extents count only where the compiled image fixed one, so dynamic shapes do not compile again.
-// The cache lives in memory and never shrinks while the Jit lives.
+// That cache lives in memory and never shrinks while the Jit lives; a DiskCache may stand behind it.
 //
 #ifndef TESSERA_RUNTIME_JIT_JIT_H
 #define TESSERA_RUNTIME_JIT_JIT_H
 
 #include "compiler/Driver/Compiler.h"
+#include "runtime/Jit/DiskCache.h"
 #include "runtime/Launch/Device.h"
 #include "runtime/Launch/LoadedImage.h"
 
@@ -35,6 +36,7 @@ struct JitKernel {
   std::shared_ptr<const LoadedImage> image;
   size_t index = 0; ///< of the image's kernels, or of its ops
   bool isOp = false;
+  bool fromDisk = false;               ///< not compiled: the disk cache had it
   std::vector<Diagnostic> diagnostics; ///< warnings and remarks of the compilation
   std::string report, log;             ///< see CompileResult
 
@@ -48,7 +50,8 @@ using JitResult = std::variant<JitKernel, JitFailure>;
 /// Any number of threads may use one Jit.
 class Jit {
 public:
-  explicit Jit(std::string source, std::string sourceName = "<program>");
+  /// With `disk`, images are looked for there before they are compiled, and kept there.
+  explicit Jit(std::string source, std::string sourceName = "<program>", std::shared_ptr<const DiskCache> disk = {});
   ~Jit();
   Jit(const Jit &) = delete;
   Jit &operator=(const Jit &) = delete;
@@ -65,6 +68,7 @@ public:
 private:
   struct Cache;
   std::string text, name;
+  std::shared_ptr<const DiskCache> disk;
   std::unique_ptr<Cache> cache;
 };
 

@@ -25,6 +25,8 @@ CASES = [
     ("help of a command", ["run", "--help"], 0, ["SPEC", "randn", "--device"]),
     ("version", ["version"], 0, [r"tessera \d+\.\d+\.\d+", r"LLVM 22"]),
     ("bench", ["bench", "--device", "cpu", "--json"], 0, ['"warm_ns": ', '"prepared_ns": ']),
+    ("cache folder", ["cache", "path", "--cache", "%T/cache"], 0, ["/cache$"]),
+    ("no cache folder", ["cache", "size", "--cache", "off"], 2, ["T0643"]),
     ("doctor", ["doctor"], 0, ["sm_80", "sm_90a", "sm_120a", "host", "driver"]),
     ("explain", ["explain", "T0604"], 0, ["dimensions disagree", "--arg"]),
     ("an unknown code", ["explain", "T9999"], 2, ["T9999"]),

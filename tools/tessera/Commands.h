@@ -16,6 +16,7 @@ void addCheck(CLI::App &app, int &exitCode);
 void addCompile(CLI::App &app, int &exitCode);
 void addRun(CLI::App &app, int &exitCode);
 void addExplain(CLI::App &app, int &exitCode);
+void addCache(CLI::App &app, int &exitCode);
 void addDoctor(CLI::App &app, int &exitCode);
 void addBench(CLI::App &app, int &exitCode);
 void addVersion(CLI::App &app, int &exitCode);

@@ -4,6 +4,7 @@
 //
 #include "runtime/Cuda/Context.h"
 #include "runtime/Jit/Launcher.h"
+#include "tools/tessera/CacheFolder.h"
 #include "tools/tessera/Commands.h"
 #include "tools/tessera/Compare.h"
 #include "tools/tessera/Crash.h"
@@ -22,7 +23,7 @@ namespace {
 
 struct RunCommand {
   SharedOptions shared;
-  std::string device = "auto";
+  std::string device = "auto", cache = "auto";
   std::vector<std::string> arguments, outputs, checks, prints;
   uint64_t seed = 1;
   bool time = false;
@@ -74,7 +75,7 @@ private:
         return created.error();
       stream.emplace(*std::move(created));
     }
-    jit.emplace(*std::move(source), options.sourceName);
+    jit.emplace(*std::move(source), options.sourceName, openCache(command.cache));
     return {};
   }
 
@@ -120,6 +121,7 @@ private:
     }
     prepared = std::get<JitLaunch>(std::move(outcome));
     report.diagnostics = prepared.kernel.diagnostics;
+    json.push_back(fmt::format("\"from_cache\": {}", prepared.kernel.fromDisk));
     if (!prepared.kernel.log.empty())
       fmt::print(stderr, "{}", prepared.kernel.log);
     if (Result<void> launched = prepared.launch(handle()); !launched)
@@ -308,6 +310,11 @@ void addRun(CLI::App &app, int &exitCode) {
   SharedOptions::list(command->add_option("--check", state->checks, "compare a tensor with a reference"),
                       "NAME=FILE.npy[:rtol=R][:atol=A]");
   SharedOptions::list(command->add_option("--print", state->prints, "print a tensor"), "NAME");
+  command
+      ->add_option("--cache", state->cache,
+                   "keep compiled images in this folder: auto (`tessera cache path` names it), off, or a folder")
+      ->capture_default_str()
+      ->type_name("FOLDER");
   command->add_option("--seed", state->seed, "seed of the random arguments")->capture_default_str()->type_name("N");
   command->add_flag("--time", state->time, "measure: median of repeated launches after the first");
   command->add_option("--repeat", state->repeat, "launches that --time measures")

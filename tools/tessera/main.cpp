@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   tessera::addCompile(app, exitCode);
   tessera::addRun(app, exitCode);
   tessera::addExplain(app, exitCode);
+  tessera::addCache(app, exitCode);
   tessera::addDoctor(app, exitCode);
   tessera::addBench(app, exitCode);
   tessera::addVersion(app, exitCode);
