@@ -404,6 +404,14 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
       return Value::poison();
     return isConcat ? e.concat(call[0], call[1], *axis, at) : e.take(call[0], call[1], *axis, at);
   }
+  if (name == "sort") {
+    if (!call.bind({"x", "axis", "descending"}, 2))
+      return Value::poison();
+    std::optional<int64_t> axis = call.integer(1);
+    if (call.has(2) && !call[2].isBoolean())
+      return e.error(call.place(2), "T0218", "'descending' is true or false, known at compile time", "");
+    return axis ? e.sort(call[0], *axis, call.has(2) && call[2].boolean, at) : Value::poison();
+  }
   if (name == "paged")
     return call.bind({"pool", "table", "n"}, 3) ? e.paged(call[0], call[1], call[2], at) : Value::poison();
   if (name == "topk") {

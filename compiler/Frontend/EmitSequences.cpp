@@ -1,6 +1,6 @@
-//===- EmitSequences.cpp - running sums, concatenation, selection by index, the largest k - SPDX: Apache-2.0 WITH LLVM-exception -===//
+//===- EmitSequences.cpp - running sums, concatenation, selection by index - SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// cumsum and concat are ops of the dialect; take and topk are composed of comparisons, selections and reductions, so that every target has them.
+// cumsum and concat are ops of the dialect; take is composed of comparisons, selections and a reduction, so that every target has it.
 //
 #include "compiler/Frontend/Emitter.h"
 #include "dialect/Tile/TileDialect.h"
@@ -95,61 +95,6 @@ Value Emitter::take(const Value &x, const Value &index, int64_t axis, At at) {
   std::vector<std::string> origins = x.origins;
   origins[axis] = index.origins[0];
   return Value::data(joined, x.dtype, std::move(origins));
-}
-
-/// The k largest along `axis`, in order, with their positions: NaN is greatest, of equals the lower position comes first.  One round for each: the largest of
-/// what is left, and the first place where it stands.
-Value Emitter::topk(const Value &x, int64_t k, int64_t axis, At at) {
-  if (!checkAxis(*this, "topk", x, axis, at))
-    return Value::poison();
-  int64_t extent = x.shape()[axis], rank = x.shape().size();
-  if (x.dtype == DType::Bool || sizeOf(x.dtype) == 1)
-    return error(at, "T0302",
-                 fmt::format("'topk' orders integers of at least 16 bits and floats, found {}", describe(x)),
-                 "convert first");
-  if (k < 1 || k > extent || k > 128)
-    return error(at, "T0302", fmt::format("expected a k in 1..{}, found {}", std::min<int64_t>(extent, 128), k), "");
-  auto along = [&](Value vector, int64_t from) {
-    for (int64_t d = from + 1; d < rank; ++d)
-      vector = expandDims(vector, vector.shape().size(), at);
-    return vector;
-  };
-  Value position = along(iota(Value::of(extent), at), axis), slot = along(iota(Value::of(k), at), axis);
-  Value left = full(Value::of(true), DType::Bool, {SmallVector<int64_t>(x.shape()), x.origins}, at);
-  SmallVector<int64_t> shape(x.shape());
-  shape[axis] = k;
-  std::vector<std::string> origins = x.origins;
-  origins[axis].clear();
-  Value values = full(Value::of(int64_t(0)), x.dtype, {shape, origins}, at);
-  Value places = full(Value::of(int64_t(0)), DType::I64, {shape, origins}, at);
-  for (int64_t round = 0; round < k; ++round) {
-    // A NaN among what is left makes the maximum NaN.
-    Value lowest;
-    if (isFloat(x.dtype)) {
-      lowest = Value::of(-std::numeric_limits<double>::infinity());
-    } else {
-      bool isUnsigned = isUnsignedInteger(x.dtype);
-      lowest = Value::of(isUnsigned ? int64_t(0) : -(int64_t(1) << (8 * sizeOf(x.dtype) - 2)) * 2);
-    }
-    Value best = expandDims(
-        reduce("max", select(left, x, full(lowest, x.dtype, {SmallVector<int64_t>(x.shape()), x.origins}, at), at),
-               axis, at),
-        axis, at);
-    Value here = binary(Operator::Eq, x, best, at);
-    if (isFloat(x.dtype)) {
-      Value bothNan = logical(true, binary(Operator::Ne, x, x, at), binary(Operator::Ne, best, best, at), at);
-      here = logical(false, here, bothNan, at);
-    }
-    here = logical(true, here, left, at);
-    Value place = expandDims(reduce("min", select(here, position, Value::of(extent), at), axis, at), axis, at);
-    left = logical(true, left, binary(Operator::Ne, position, place, at), at);
-    Value mine = binary(Operator::Eq, slot, Value::of(round), at);
-    values = select(mine, best, values, at);
-    places = select(mine, place, places, at);
-    if (values.isPoison() || places.isPoison())
-      return Value::poison();
-  }
-  return Value::of(std::vector<Value>{values, places});
 }
 
 Value Emitter::paged(const Value &pool, const Value &table, const Value &rows, At at) {

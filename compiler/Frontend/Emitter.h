@@ -143,6 +143,12 @@ public:
   /// `sum max min maxnum minnum any all`; without axis over all of them.
   Value reduce(std::string_view name, const Value &tile, std::optional<int64_t> axis, At at);
   Value cumsum(const Value &tile, int64_t axis, bool reverse, At at);
+  /// `reduce` and `scan` (with `isScan`) by a function: `sources` is a tile or a tuple of them, and so is the result.  `combine` emits one combination from
+  /// the elements on the left and those on the right.
+  Value combineAlong(bool isScan, const Value &sources, int64_t axis, bool reverse,
+                     llvm::function_ref<Value(llvm::ArrayRef<Value>, llvm::ArrayRef<Value>)> combine, At at);
+  /// `sort`: a tile, or a tuple of which the first is sorted and the others move along.
+  Value sort(const Value &sources, int64_t axis, bool descending, At at);
   Value concat(Value a, Value b, int64_t axis, At at);
   Value take(const Value &x, const Value &index, int64_t axis, At at);
   /// A tuple: the k largest and their positions.

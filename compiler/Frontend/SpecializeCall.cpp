@@ -87,6 +87,8 @@ std::optional<Value> Specializer::evalSpecialCall(const std::string &name, const
     return evalInside(call);
   if (name.starts_with("atomic_"))
     return evalAtomic(name, call);
+  if (name == "reduce" || name == "scan")
+    return evalCombination(name == "scan", call);
   if (name == "print" || name == "assume")
     return error(at(call.range), "T0225",
                  fmt::format("'{}' is part of the language, but this version does not compile it yet", name), "");
@@ -148,6 +150,50 @@ Value Specializer::evalInside(const ast::CallExpr &call) {
                  "");
   std::optional<Slice> part = evalPlace(*call.arguments[0].value, "'inside'");
   return part ? inside(*part, place) : Value::poison();
+}
+
+/// `reduce(x, axis, f)`, `scan((a, b), axis, f, reverse = true)`.
+Value Specializer::evalCombination(bool isScan, const ast::CallExpr &call) {
+  static constexpr const char *kParameters[] = {"x", "axis", "f", "reverse"};
+  const char *name = isScan ? "scan" : "reduce";
+  size_t most = isScan ? 4 : 3, next = 0;
+  At place = at(call.range);
+  std::vector<Argument> arguments = evalArguments(call);
+  const Argument *bound[4] = {};
+  for (const Argument &argument : arguments) {
+    size_t slot = argument.name.empty() ? next++ : 0;
+    while (!argument.name.empty() && slot < most && argument.name != kParameters[slot])
+      ++slot;
+    if (slot >= most || bound[slot])
+      return error(argument.at, "T0220", fmt::format("'{}' has no place for this argument", name),
+                   isScan ? "its arguments: x, axis, f, reverse" : "its arguments: x, axis, f");
+    bound[slot] = &argument;
+  }
+  for (size_t i = 0; i < 3; ++i)
+    if (!bound[i])
+      return error(place, "T0220", fmt::format("'{}' needs the argument '{}'", name, kParameters[i]),
+                   isScan ? "its arguments: x, axis, f, reverse" : "its arguments: x, axis, f");
+  if (llvm::any_of(arguments, [](const Argument &a) { return a.value.isPoison(); }))
+    return Value::poison();
+  if (!bound[1]->value.isInteger())
+    return error(bound[1]->at, "T0302",
+                 fmt::format("'{}' takes a compile-time integer here, found {}", name, describe(bound[1]->value)), "");
+  const Value &function = bound[2]->value;
+  if (!function.isFunction())
+    return error(bound[2]->at, "T0220", fmt::format("'{}' takes a function here, found {}", name, describe(function)),
+                 "for instance fn (a, b) => a + b");
+  if (bound[3] && !bound[3]->value.isBoolean())
+    return error(bound[3]->at, "T0218", "'reverse' is true or false, known at compile time", "");
+  auto combine = [&](ArrayRef<Value> left, ArrayRef<Value> right) {
+    std::vector<Argument> elements;
+    for (ArrayRef<Value> side : {left, right})
+      for (const Value &value : side)
+        elements.push_back({"", value, place});
+    return function.function->body ? inlineCall(function.function, elements, place)
+                                   : callBuiltin(*this, function.function->name, elements, place);
+  };
+  return combineAlong(isScan, bound[0]->value, bound[1]->value.integer, bound[3] && bound[3]->value.boolean, combine,
+                      place);
 }
 
 /// `atomic_add(x[i], v, order = acq_rel)`, `atomic_cas(x[i], compare, v)`.  Relaxed when no order is written.

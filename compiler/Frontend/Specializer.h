@@ -146,6 +146,7 @@ protected:
   Value evalStaticAssert(const ast::CallExpr &call);
   Value evalAssert(const ast::CallExpr &call);
   Value evalInside(const ast::CallExpr &call);
+  Value evalCombination(bool isScan, const ast::CallExpr &call);
   Value evalAtomic(const std::string &name, const ast::CallExpr &call);
   std::vector<Argument> evalArguments(const ast::CallExpr &call);
   Value inlineCall(const std::shared_ptr<const Function> &function, llvm::ArrayRef<Argument> arguments, At at);

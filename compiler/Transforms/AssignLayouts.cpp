@@ -364,8 +364,8 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
   }
 
   /// The op computes its result in `natural`; users see the class's layout.
-  static void convertResult(Operation *op, const Dist &natural) {
-    Value result = op->getResult(0);
+  static void convertResult(Operation *op, const Dist &natural, unsigned number = 0) {
+    Value result = op->getResult(number);
     auto wanted = cast<RankedTensorType>(result.getType());
     RankedTensorType type = withLayout(wanted, natural);
     if (type == wanted)
@@ -375,6 +375,16 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
     builder.setInsertionPointAfter(op);
     auto converted = ConvertLayoutOp::create(builder, op->getLoc(), wanted, result);
     result.replaceAllUsesExcept(converted.getResult(), converted);
+  }
+
+  /// An op that walks along a dimension holds all its sources as `own`, its results as `results` or like the sources.
+  static void convertSequence(Operation *op, const Dist &own, std::optional<Dist> results = std::nullopt) {
+    OpBuilder builder(op);
+    for (OpOperand &source : op->getOpOperands())
+      source.set(convert(builder, op->getLoc(), source.get(), own));
+    for (unsigned i = 0; i < op->getNumResults(); ++i)
+      if (tileType(op->getResult(i)))
+        convertResult(op, results.value_or(own), i);
   }
 
   void convertEdges(tile::KernelOp kernel) {
@@ -419,6 +429,14 @@ struct AssignLayouts final : public tessera::impl::AssignLayoutsPassBase<AssignL
         Dist own = scanLayout(tileType(scan.getSource()).getShape(), scan.getAxis(), warps);
         scan.getSourceMutable().assign(convert(builder, loc, scan.getSource(), own));
         convertResult(op, own);
+      } else if (auto scan = dyn_cast<tile::ScanByOp>(op)) {
+        convertSequence(op, scanLayout(tileType(scan.getSources()[0]).getShape(), scan.getAxis(), warps));
+      } else if (auto sort = dyn_cast<tile::SortOp>(op)) {
+        convertSequence(op, sortLayout(tileType(sort.getSources()[0]).getShape(), sort.getAxis(), warps));
+      } else if (auto reduce = dyn_cast<tile::ReduceByOp>(op)) {
+        int64_t axis = reduce.getAxis();
+        Dist own = scanLayout(tileType(reduce.getSources()[0]).getShape(), axis, warps);
+        convertSequence(op, own, sliceLayout(own, axis));
       } else if (auto dot = dyn_cast<DotOp>(op)) {
         Dist own = productLayout(dot);
         if (tileType(dot.getA()))

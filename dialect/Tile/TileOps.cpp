@@ -293,6 +293,95 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
+/// Whether the types are the same apart from layouts, which tile_gpu adds as encodings.
+static bool sameApartFromLayout(Type a, Type b) {
+  auto bare = [](Type type) -> Type {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? RankedTensorType::get(tile.getShape(), tile.getElementType()) : type;
+  };
+  return bare(a) == bare(b);
+}
+
+/// combine_c1 to combine_c4.
+static LogicalResult verifyCombination(Operation *op, ValueRange sources, int64_t axis, Region &region) {
+  int64_t rank = sources.empty() ? 0 : int64_t(shapeOf(sources[0]).size());
+  bool oneShape = llvm::all_of(sources, [&](Value source) { return shapeOf(source) == shapeOf(sources[0]); });
+  if (sources.empty() || !oneShape || axis < 0 || axis >= rank)
+    return op->emitOpError() << "combine_c1: expected sources of one shape and an axis in 0.." << rank << ", got axis "
+                             << axis;
+  SmallVector<Type> elements;
+  for (Value source : sources)
+    elements.push_back(getElementTypeOrSelf(source));
+  SmallVector<Type> both(elements);
+  both.append(elements);
+  Block &block = region.front();
+  if (TypeRange(block.getArgumentTypes()) != TypeRange(both))
+    return op->emitOpError() << "combine_c2: expected the element types twice as arguments of the region: "
+                             << both.size() << ", got " << block.getNumArguments() << " or others";
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield || TypeRange(yield.getValues().getTypes()) != TypeRange(elements))
+    return op->emitOpError() << "combine_c3: expected the region to yield the element types of the sources";
+  for (Operation &inner : block.without_terminator()) {
+    auto isTile = [](Type type) { return isa<RankedTensorType, ViewType>(type); };
+    if (inner.getNumRegions() || !isMemoryEffectFree(&inner) || llvm::any_of(inner.getOperandTypes(), isTile) ||
+        llvm::any_of(inner.getResultTypes(), isTile))
+      return op->emitOpError() << "combine_c4: expected computation on scalars in the region, got '" << inner.getName()
+                               << "'";
+  }
+  return success();
+}
+
+LogicalResult ReduceByOp::verify() {
+  if (failed(verifyCombination(*this, getSources(), getAxis(), getCombine())))
+    return failure();
+  bool fits = getNumResults() == getSources().size();
+  for (size_t i = 0; fits && i < getNumResults(); ++i) {
+    SmallVector<int64_t> shape(shapeOf(getSources()[i]));
+    shape.erase(shape.begin() + getAxis());
+    Type element = getElementTypeOrSelf(getSources()[i]);
+    fits = sameApartFromLayout(getResult(i).getType(),
+                               shape.empty() ? element : Type(RankedTensorType::get(shape, element)));
+  }
+  if (!fits)
+    return emitOpError() << "reduce_by_c1: expected each source without dimension " << getAxis() << " as a result, got "
+                         << getResultTypes();
+  return success();
+}
+
+LogicalResult ScanByOp::verify() {
+  if (failed(verifyCombination(*this, getSources(), getAxis(), getCombine())))
+    return failure();
+  bool fits = getNumResults() == getSources().size();
+  for (size_t i = 0; fits && i < getNumResults(); ++i)
+    fits = sameApartFromLayout(getResult(i).getType(), getSources()[i].getType());
+  if (!fits)
+    return emitOpError() << "scan_by_c1: expected the types of the sources as results, got " << getResultTypes();
+  return success();
+}
+
+LogicalResult SortOp::verify() {
+  int64_t rank = getSources().empty() ? 0 : int64_t(shapeOf(getSources()[0]).size()), axis = getAxis();
+  bool oneShape = llvm::all_of(getSources(), [&](Value v) { return shapeOf(v) == shapeOf(getSources()[0]); });
+  if (!oneShape || axis < 0 || axis >= rank)
+    return emitOpError() << "sort_c1: expected sources of one shape and an axis in 0.." << rank << ", got axis "
+                         << axis;
+  int64_t keys = getKeys();
+  bool fits = keys >= 1 && keys <= int64_t(getSources().size());
+  for (int64_t i = 0; fits && i < keys; ++i) {
+    auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(getSources()[i]));
+    fits = integer && integer.getWidth() >= 8;
+  }
+  if (!fits)
+    return emitOpError() << "sort_c2: expected 1.." << getSources().size() + 1
+                         << " keys of integers of 8 bits or more, got " << keys;
+  bool same = getNumResults() == getSources().size();
+  for (size_t i = 0; same && i < getNumResults(); ++i)
+    same = sameApartFromLayout(getResult(i).getType(), getSources()[i].getType());
+  if (!same)
+    return emitOpError() << "sort_c3: expected the types of the sources as results, got " << getResultTypes();
+  return success();
+}
+
 LogicalResult ConcatOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getFirst()), b = shapeOf(getSecond()), result = shapeOf(getResult());
   int64_t axis = getAxis(), rank = a.size();

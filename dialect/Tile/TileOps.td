@@ -297,6 +297,56 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
+class Tile_CombineOp<string mnemonic> : Tile_Op<mnemonic, [Pure, SingleBlock]> {
+  let regions = (region SizedRegion<1>:$combine);
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceByOp : Tile_CombineOp<"reduce_by"> {
+  let summary = "Combine the elements along one dimension by a function of several tiles at once";
+  let description = [{
+    The region takes the elements of all sources on the left, then those on the right, and yields their combination.  It is taken for associative: elements are
+    combined from left to right under any bracketing, never swapped, and it needs no neutral element.
+    Rules (combine_c1 to combine_c4 hold for tile.scan_by too): combine_c1 at least one source, all of one shape, and `axis` is a dimension; combine_c2 the region's arguments are the
+    sources' element types twice; combine_c3 the region ends in a tile.yield of those types once; combine_c4 the region computes with scalars only: no tiles, memory or control flow;
+    reduce_by_c1 one result a source, of its shape without the axis (a scalar for rank 1) and its element type.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, I64Attr:$axis);
+  let results = (outs Variadic<Tile_Value>:$results);
+  let assemblyFormat = "$sources `axis` $axis attr-dict `:` functional-type($sources, $results) $combine";
+}
+
+def Tile_ScanByOp : Tile_CombineOp<"scan_by"> {
+  let summary = "Running combination by a function: element i combines elements 0..i, or i.. with `reverse`";
+  let description = [{
+    As tile.reduce_by: element i of the results is the combination of elements 0 to i from left to right (of i to the last with `reverse`; the operands are not swapped then either).
+    Rule scan_by_c1: one result a source, of its type.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, I64Attr:$axis, UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = "$sources `axis` $axis (`reverse` $reverse^)? attr-dict `:` functional-type($sources, $results) $combine";
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ParentOneOf<["ReduceByOp", "ScanByOp"]>]> {
+  let summary = "What a combining function gives";
+  let arguments = (ins Variadic<Tile_Scalar>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tile_SortOp : Tile_Op<"sort", [Pure]> {
+  let summary = "Order the elements along one dimension by integer keys; other tiles move along";
+  let description = [{
+    The first `keys` sources are signed integers, compared one after the other, ascending; what is equal in all of them may be exchanged, so a stable order has the position as
+    its last key.  Every target runs the same network of comparisons.
+    Rules: sort_c1 all sources have one shape, and `axis` is a dimension; sort_c2 `keys` is in 1..number of sources, and the keys are integers of 8 bits and more;
+    sort_c3 one result a source, of its type.
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, I64Attr:$axis, I64Attr:$keys);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let assemblyFormat = "$sources `axis` $axis `keys` $keys attr-dict `:` functional-type($sources, $results)";
+  let hasVerifier = 1;
+}
+
 def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
   let summary = "Two tiles one behind the other along a dimension";
   let description = "Rules: concat_c1 `axis` is a dimension and all three have one rank and element type; concat_c2 extents add up along `axis` and agree elsewhere.";

@@ -211,7 +211,11 @@ Dist batchedLayout(const Dist &matrix, int64_t batches, int64_t warpsL) {
   return layout;
 }
 
-Dist scanLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps) {
+Dist sortLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps) {
+  return scanLayout(shape, axis, warps, /*longestRun=*/shape[axis]);
+}
+
+Dist scanLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps, int64_t longestRun) {
   Dist layout;
   int64_t rank = shape.size();
   SmallVector<int64_t> filled(rank, 1);
@@ -229,7 +233,7 @@ Dist scanLayout(ArrayRef<int64_t> shape, int64_t axis, int64_t warps) {
         return d;
     return -1;
   };
-  while (filled[axis] < 4 && filled[axis] * 32 < shape[axis])
+  while (filled[axis] < longestRun && filled[axis] * 32 < shape[axis])
     addBit(layout.registers, axis);
   for (int bit = 0; bit < kLaneBits; ++bit)
     addBit(layout.lanes, filled[axis] < shape[axis] ? axis : other());

@@ -95,7 +95,11 @@ Dist plainAccumulator(llvm::ArrayRef<int64_t> shape, int64_t warpsM, int64_t war
 Dist batchedLayout(const Dist &matrix, int64_t batches, int64_t warpsL);
 
 /// For scans: registers, then the low bits of the lane, then repetitions run along `axis`; what lanes and all warps are left over goes to other dimensions.
-Dist scanLayout(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t warps);
+/// A thread has a run of at most `longestRun` elements.
+Dist scanLayout(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t warps, int64_t longestRun = 4);
+
+/// For sorting: as for scans, but runs are as long as it takes to have no repetitions along `axis`.
+Dist sortLayout(llvm::ArrayRef<int64_t> shape, int64_t axis, int64_t warps);
 
 /// Layout of the tile without dimension `axis`.
 Dist sliceLayout(const Dist &layout, int64_t axis);

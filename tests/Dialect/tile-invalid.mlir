@@ -750,3 +750,103 @@ tile.kernel @paged_c3(%p: !tile.view<?x16x8xf32> {tile.name = "p", tile.mode = "
   %v = tile.paged %p, %t, %n : !tile.view<?x16x8xf32>, !tile.view<?xi32> -> !tile.view<?x16xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @combine_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{combine_c1: expected sources of one shape and an axis in 0..2, got axis 2}}
+  %s = tile.scan_by %t axis 2 : (tensor<4x8xi32>) -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @combine_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{combine_c2: expected the element types twice as arguments of the region: 2, got 1 or others}}
+  %s = tile.scan_by %t axis 1 : (tensor<4x8xi32>) -> tensor<4x8xi32> {
+  ^bb0(%a: i32):
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @combine_c3() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{combine_c3: expected the region to yield the element types of the sources}}
+  %s = tile.scan_by %t axis 1 : (tensor<4x8xi32>) -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    tile.yield %a, %b : i32, i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @combine_c4() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{combine_c4: expected computation on scalars in the region, got 'tile.iota'}}
+  %s = tile.scan_by %t axis 1 : (tensor<4x8xi32>) -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %i = tile.iota : tensor<4xi64>
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @reduce_by_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{reduce_by_c1: expected each source without dimension 1 as a result}}
+  %s = tile.reduce_by %t axis 1 : (tensor<4x8xi32>) -> tensor<8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @scan_by_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{scan_by_c1: expected the types of the sources as results}}
+  %s = tile.scan_by %t axis 1 : (tensor<4x8xi32>) -> tensor<4xi32> {
+  ^bb0(%a: i32, %b: i32):
+    tile.yield %a : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @sort_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{sort_c1: expected sources of one shape and an axis in 0..2, got axis -1}}
+  %s = tile.sort %t axis -1 keys 1 : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @sort_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1.0> : tensor<4x8xf32>
+  // expected-error@+1 {{sort_c2: expected 1..2 keys of integers of 8 bits or more, got 1}}
+  %s = tile.sort %t axis 1 keys 1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @sort_c3() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{sort_c3: expected the types of the sources as results}}
+  %s = tile.sort %t axis 1 keys 1 : (tensor<4x8xi32>) -> tensor<4x8xi64>
+  tile.return
+}

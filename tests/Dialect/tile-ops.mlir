@@ -196,6 +196,22 @@ tile.kernel @sequences() attributes {dims = [], grid = []} {
   %0 = tile.scan sum %t, 1 : tensor<4x8xf32>
   // CHECK: tile.scan max %{{.*}}, 0 reverse : tensor<4x8xf32>
   %1 = tile.scan max %t, 0 reverse : tensor<4x8xf32>
+  // CHECK: tile.reduce_by %{{.*}}, %{{.*}} axis 1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: tile.yield %{{.*}}, %{{.*}} : f32, f32
+  %r:2 = tile.reduce_by %t, %t axis 1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %e = arith.addf %a, %d : f32
+    tile.yield %e, %b : f32, f32
+  }
+  // CHECK: tile.scan_by %{{.*}} axis 0 reverse : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %n = tile.scan_by %t axis 0 reverse : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.mulf %a, %b : f32
+    tile.yield %e : f32
+  }
+  %k = arith.constant dense<7> : tensor<4x8xi32>
+  // CHECK: tile.sort %{{.*}}, %{{.*}} axis 1 keys 1 : (tensor<4x8xi32>, tensor<4x8xf32>) -> (tensor<4x8xi32>, tensor<4x8xf32>)
+  %q:2 = tile.sort %k, %t axis 1 keys 1 : (tensor<4x8xi32>, tensor<4x8xf32>) -> (tensor<4x8xi32>, tensor<4x8xf32>)
   // CHECK: tile.concat %{{.*}}, %{{.*}}, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
   %2 = tile.concat %0, %1, 0 : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x8xf32>
   // CHECK: tile.extract %{{.*}} at [1, 2] widths [0, 3] steps [1, 2] : tensor<4x8xf32> -> tensor<3xf32>

@@ -561,6 +561,12 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
         lowerScan(o);
         return success();
       })
+      .Case<tile::ReduceByOp>([&](auto o) { return lowerReduceBy(o); })
+      .Case<tile::ScanByOp>([&](auto o) { return lowerScanBy(o); })
+      .Case<tile::SortOp>([&](tile::SortOp o) {
+        lowerSort(o);
+        return success();
+      })
       .Case<ExchangeOp>([&](auto o) { return lowerExchange(o); })
       .Case<AllocOp>([&](auto o) { return lowerAlloc(o); })
       .Case<SlotOp>([&](SlotOp o) {

@@ -9,6 +9,8 @@
 //     AtomicLowering.cpp   accumulation and atomics
 //     SharedLowering.cpp   buffers, copies, barriers
 //     ReduceLowering.cpp   reductions and exchanges
+//     CombineLowering.cpp  scans, and reductions by a function
+//     SortLowering.cpp     sorting
 //     DotLowering.cpp      products
 //
 // Addresses: the run-time part of a tile's coordinates (Layouts.h) is computed once in the kernel's entry block; what differs from register to
@@ -194,7 +196,6 @@ private:
 
   // ReduceLowering.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
-  void lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerExchange(tile_gpu::ExchangeOp op);
   Value combine(tile::ReduceKind kind, Value a, Value b);
   Value identityOf(tile::ReduceKind kind, Type element);
@@ -202,6 +203,30 @@ private:
   /// `exchange`, which takes 32-bit words, for a value of any width.
   Value shuffleWords(Value value, llvm::function_ref<Value(Value)> exchange);
   void shuffleConversion(tile_gpu::ConvertLayoutOp op, const tile_gpu::Conversion &conversion);
+
+  // CombineLowering.cpp
+  /// The combination of a run of elements of several tiles, in a thread.
+  struct Partial {
+    llvm::SmallVector<Value> values;
+    Value exists; ///< i1: the run has elements; null: always
+  };
+  using Combine = llvm::function_ref<llvm::SmallVector<Value>(llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right)>;
+  /// One line along an axis: registers by repetition, in order of their coordinate.
+  using Line = llvm::SmallVector<llvm::SmallVector<std::pair<int64_t, int64_t>>>;
+  static std::map<llvm::SmallVector<int64_t>, Line> linesOf(const Dist &layout, int64_t axis);
+  mlir::LogicalResult lowerReduceBy(tile::ReduceByOp op);
+  mlir::LogicalResult lowerScanBy(tile::ScanByOp op);
+  void lowerScan(tile::ScanOp op);
+  void scanAlong(mlir::ValueRange sources, mlir::ValueRange results, int64_t axis, bool reverse, Combine combine);
+  llvm::SmallVector<Value> callRegion(mlir::Region &function, llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right,
+                                      bool &good);
+  Partial join(Combine combine, const Partial &left, const Partial &right);
+  Partial exchange(const Partial &partial, llvm::function_ref<Value(Value word)> move);
+  Partial elementOf(llvm::ArrayRef<Value> vectors, const Dist &layout, int64_t axis, int64_t extent, int64_t along,
+                    int64_t index);
+
+  // SortLowering.cpp
+  void lowerSort(tile::SortOp op);
 
   // DotLowering.cpp
   mlir::LogicalResult lowerDot(tile_gpu::DotOp op);

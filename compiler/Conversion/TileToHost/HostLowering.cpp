@@ -236,6 +236,18 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
     lowerScan(o);
     return success();
   }
+  if (auto o = dyn_cast<tile::ReduceByOp>(op)) {
+    lowerReduceBy(o);
+    return success();
+  }
+  if (auto o = dyn_cast<tile::ScanByOp>(op)) {
+    lowerScanBy(o);
+    return success();
+  }
+  if (auto o = dyn_cast<tile::SortOp>(op)) {
+    lowerSort(o);
+    return success();
+  }
   if (auto o = dyn_cast<tile::DotOp>(op)) {
     lowerDot(o);
     return success();

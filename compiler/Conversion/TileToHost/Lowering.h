@@ -10,6 +10,7 @@
 //     HostMemory.cpp        views, loads and stores
 //     HostAtomics.cpp       accumulation and atomics
 //     HostTiles.cpp         reductions and products
+//     HostSequences.cpp     reductions and scans by a function, sorting
 //
 #ifndef TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
 #define TESSERA_COMPILER_CONVERSION_TILETOHOST_LOWERING_H
@@ -155,6 +156,12 @@ private:
   bool updatesInPlace(tile::DotOp op);
   void multiply(tile::DotOp op, Value a, Value b, Value out);
   Value identityOf(tile::ReduceKind kind, Type element);
+
+  // HostSequences.cpp
+  void lowerReduceBy(tile::ReduceByOp op);
+  void lowerScanBy(tile::ScanByOp op);
+  void lowerSort(tile::SortOp op);
+  llvm::SmallVector<Value> combineBy(mlir::Region &function, llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right);
 
   // Building blocks
   Value i64(int64_t value);
