@@ -117,10 +117,16 @@ Expected<Program> Program::fromSource(std::string text, ProgramOptions options) 
     state->device = *device;
   }
   state->signatures = signatures(text, state->options);
-  std::shared_ptr<const DiskCache> disk;
+  JitServices services;
   if (!options.cacheFolder.empty())
-    disk = std::make_shared<DiskCache>(options.cacheFolder, options.cacheBytes);
-  state->jit = std::make_unique<Jit>(std::move(text), options.sourceName, std::move(disk));
+    services.disk = std::make_shared<DiskCache>(options.cacheFolder, options.cacheBytes);
+  if (!options.ptxas.empty()) {
+    Result<cuda::Assembler> assembler = cuda::Assembler::open(options.ptxas);
+    if (!assembler)
+      return Failure{assembler.error(), {}};
+    services.assembler = std::make_shared<cuda::Assembler>(*std::move(assembler));
+  }
+  state->jit = std::make_unique<Jit>(std::move(text), options.sourceName, std::move(services));
   return Program(std::move(state));
 }
 

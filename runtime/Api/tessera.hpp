@@ -153,7 +153,9 @@ struct ProgramOptions {
   /// network; whatever is wrong with it costs a compilation and nothing else.
   std::string cacheFolder;
   uint64_t cacheBytes = uint64_t(1) << 29; ///< what it may hold; the least recently used go first
-  std::optional<Device> device;            ///< none: the first GPU where there is one, else the host's cores
+  /// The toolkit's ptxas that assembles code for GPUs; empty: the driver assembles when code is loaded, in every process anew.
+  std::string ptxas;
+  std::optional<Device> device; ///< none: the first GPU where there is one, else the host's cores
 };
 
 /// A source text that has been checked.

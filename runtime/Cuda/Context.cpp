@@ -75,12 +75,40 @@ Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Dri
                                      "cuDevicePrimaryCtxRetain");
       !s)
     return s.error();
-  context->owner = std::move(driver); // last: the destructor releases only what was retained
+  context->retained = true;
+  context->owner = std::move(driver);
+  return std::shared_ptr<const Context>(std::move(context));
+}
+
+Result<std::shared_ptr<const Context>> Context::adopt(std::shared_ptr<const Driver> driver, ContextHandle handle) {
+  if (!handle)
+    return Error{Fault::Program, "the context is null", "pass a CUcontext, or open the device by its number", "T0622"};
+  std::shared_ptr<Context> context(new Context);
+  context->owner = std::move(driver);
+  context->handle = handle;
+  if (Result<void> s = context->run("cuCtxGetDevice", [&](auto &t) { return t.cuCtxGetDevice(&context->ordinal); }); !s)
+    return s.error();
+  Result<int> count = context->owner->deviceCount();
+  if (!count)
+    return count.error();
+  // Devices are counted as everywhere: by the number under which cuDeviceGet knows them.
+  for (int i = 0; i < *count; ++i) {
+    DeviceOrdinal ordinal = -1;
+    Result<void> s = context->owner->check(context->owner->table().cuDeviceGet(&ordinal, i), "cuDeviceGet");
+    if (!s)
+      return s.error();
+    if (ordinal == context->ordinal)
+      context->number = i;
+  }
+  Result<DeviceInfo> info = readInfo(*context->owner, context->ordinal);
+  if (!info)
+    return info.error();
+  context->deviceInfo = *std::move(info);
   return std::shared_ptr<const Context>(std::move(context));
 }
 
 Context::~Context() {
-  if (owner)
+  if (retained)
     (void)owner->table().cuDevicePrimaryCtxRelease(ordinal);
 }
 

@@ -27,10 +27,12 @@ struct DeviceInfo {
 /// one of the same generation; an unknown generation is Fault::Machine (T0622).
 Result<std::string> targetFor(int computeMajor, int computeMinor);
 
-/// The primary context of one device, retained.
+/// A context: the primary one of a device, retained, or one of the caller's.
 class Context {
 public:
   static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Driver> driver, int device);
+  /// The caller's context, which must live as long as anything that was made in it; it is not released.
+  static Result<std::shared_ptr<const Context>> adopt(std::shared_ptr<const Driver> driver, ContextHandle handle);
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
@@ -38,6 +40,8 @@ public:
   const Driver &driver() const { return *owner; }
   const DeviceInfo &info() const { return deviceInfo; }
   int device() const { return number; }
+  /// Differs between contexts that live at the same time.
+  const void *identity() const { return handle; }
 
   /// Runs one driver call with this context current on the calling thread; the Error names `call`.
   template <typename Call>
@@ -58,6 +62,7 @@ private:
   std::shared_ptr<const Driver> owner;
   DeviceInfo deviceInfo;
   int number = 0;
+  bool retained = false;
   DeviceOrdinal ordinal = 0;
   ContextHandle handle = nullptr;
 };

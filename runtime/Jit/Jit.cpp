@@ -5,6 +5,7 @@
 //
 #include "runtime/Jit/Jit.h"
 
+#include "runtime/Cuda/Context.h"
 #include "runtime/Jit/HostCode.h"
 #include "runtime/Jit/JitKey.h"
 
@@ -98,8 +99,13 @@ std::optional<JitKernel> unpack(std::string_view kept, const std::string &kernel
   return *std::move(loaded);
 }
 
-JitResult build(std::string_view source, const CompileOptions &options, const Device &device, const DiskCache *disk) {
-  std::string key = disk && options.printAfter.empty() ? keyOfCompilation(source, options, hostProcessor()) : "";
+JitResult build(std::string_view source, const CompileOptions &options, const Device &device,
+                const JitServices &services) {
+  const DiskCache *disk = services.disk.get();
+  const cuda::Assembler *assembler = device.isCuda() ? services.assembler.get() : nullptr;
+  std::string key = disk && options.printAfter.empty()
+                        ? keyOfCompilation(source, options, hostProcessor(), assembler ? assembler->version() : "")
+                        : "";
   if (!key.empty())
     if (std::optional<std::string> kept = disk->load(key))
       if (std::optional<JitKernel> kernel = unpack(*kept, options.kernel, device))
@@ -111,6 +117,13 @@ JitResult build(std::string_view source, const CompileOptions &options, const De
   if (!compiled.image)
     return JitFailure{Error{Fault::Internal, "the compiler gave no image and no error", "", ""},
                       std::move(compiled.diagnostics)};
+  if (assembler) {
+    Result<std::string> cubin = assembler->assemble(compiled.image->code, compiled.image->target);
+    if (!cubin)
+      return JitFailure{cubin.error(), std::move(compiled.diagnostics)};
+    compiled.image->code = *std::move(cubin);
+    compiled.image->codeKind = KernelImage::Code::Cubin;
+  }
   // Warnings are shown again each time: what has some is compiled again.
   if (!key.empty() && compiled.diagnostics.empty())
     disk->store(key, pack(compiled.report, *compiled.image));
@@ -130,8 +143,9 @@ struct Jit::Cache {
   std::map<std::string, std::shared_ptr<Group>, std::less<>> groups;
 };
 
-Jit::Jit(std::string source, std::string sourceName, std::shared_ptr<const DiskCache> disk)
-    : text(std::move(source)), name(std::move(sourceName)), disk(std::move(disk)), cache(std::make_unique<Cache>()) {}
+Jit::Jit(std::string source, std::string sourceName, JitServices services)
+    : text(std::move(source)), name(std::move(sourceName)), services(std::move(services)),
+      cache(std::make_unique<Cache>()) {}
 Jit::~Jit() = default;
 
 JitResult Jit::get(const CompileOptions &options, const Device &device) {
@@ -139,8 +153,9 @@ JitResult Jit::get(const CompileOptions &options, const Device &device) {
   complete.sourceName = name;
   complete.target = device.target();
   complete.emit = Emit::Image;
-  // Equal targets on two devices: the code is loaded on each.
-  std::string key = device.name() + "\n" + keyOfOptions(complete);
+  // Code is loaded once for each context.
+  std::string key = fmt::format("{} {}\n", device.name(), device.isCuda() ? device.context()->identity() : nullptr) +
+                    keyOfOptions(complete);
   std::shared_ptr<Group> group;
   {
     std::lock_guard<std::mutex> lock(cache->mutex);
@@ -153,7 +168,7 @@ JitResult Jit::get(const CompileOptions &options, const Device &device) {
   for (const JitKernel &kernel : group->kernels)
     if (fits(kernel.info(), options.tensors))
       return kernel;
-  JitResult result = build(text, complete, device, disk.get());
+  JitResult result = build(text, complete, device, services);
   if (const JitKernel *kernel = std::get_if<JitKernel>(&result))
     group->kernels.push_back(*kernel);
   return result;

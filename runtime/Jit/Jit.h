@@ -9,6 +9,7 @@
 #define TESSERA_RUNTIME_JIT_JIT_H
 
 #include "compiler/Driver/Compiler.h"
+#include "runtime/Cuda/Assembler.h"
 #include "runtime/Jit/DiskCache.h"
 #include "runtime/Launch/Device.h"
 #include "runtime/Launch/LoadedImage.h"
@@ -47,11 +48,17 @@ struct JitKernel {
 /// What came of a request.
 using JitResult = std::variant<JitKernel, JitFailure>;
 
+/// What a Jit may use beyond the compiler; each is optional.
+struct JitServices {
+  std::shared_ptr<const DiskCache> disk; ///< images are looked for here before they are compiled, and kept here
+  std::shared_ptr<const cuda::Assembler>
+      assembler; ///< makes the code for GPUs; without one the driver does, at every load
+};
+
 /// Any number of threads may use one Jit.
 class Jit {
 public:
-  /// With `disk`, images are looked for there before they are compiled, and kept there.
-  explicit Jit(std::string source, std::string sourceName = "<program>", std::shared_ptr<const DiskCache> disk = {});
+  explicit Jit(std::string source, std::string sourceName = "<program>", JitServices services = {});
   ~Jit();
   Jit(const Jit &) = delete;
   Jit &operator=(const Jit &) = delete;
@@ -68,7 +75,7 @@ public:
 private:
   struct Cache;
   std::string text, name;
-  std::shared_ptr<const DiskCache> disk;
+  JitServices services;
   std::unique_ptr<Cache> cache;
 };
 

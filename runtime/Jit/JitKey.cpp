@@ -51,7 +51,8 @@ std::string keyOf(const CompileOptions &options, bool withShapes) {
 
 std::string keyOfOptions(const CompileOptions &options) { return keyOf(options, /*withShapes=*/false); }
 
-std::string keyOfCompilation(std::string_view source, const CompileOptions &options, std::string_view hostProcessor) {
+std::string keyOfCompilation(std::string_view source, const CompileOptions &options, std::string_view hostProcessor,
+                             std::string_view assembler) {
   std::string compiler = compilerIdentity();
   // What an imported file says is not part of the key, so that programs with imports have none.
   if (compiler.empty() || source.find("import") != std::string_view::npos)
@@ -59,6 +60,7 @@ std::string keyOfCompilation(std::string_view source, const CompileOptions &opti
   std::string key = "tessera compilation 1";
   append(key, compiler);
   append(key, options.target == "host" ? hostProcessor : std::string_view());
+  append(key, assembler);
   append(key, source);
   return key + keyOf(options, /*withShapes=*/true);
 }

@@ -15,9 +15,11 @@ namespace tessera {
 /// Everything but the source and the extents of tensors: within one process an image says itself which extents it has fixed.
 std::string keyOfOptions(const CompileOptions &options);
 
-/// Everything: the compiler's build, the source text, the options, the extents, and for host code the processor.  Empty where one of
+/// Everything: the compiler's build, the source text, the options, the extents, for host code the processor, and the version of an
+/// assembler whose code is kept (empty: PTX is kept, which depends on no driver).  Empty where one of
 /// them is unknown: a compiler without a build id, or a program that imports files.
-std::string keyOfCompilation(std::string_view source, const CompileOptions &options, std::string_view hostProcessor);
+std::string keyOfCompilation(std::string_view source, const CompileOptions &options, std::string_view hostProcessor,
+                             std::string_view assembler = {});
 
 } // namespace tessera
 #endif // TESSERA_RUNTIME_JIT_JITKEY_H

@@ -28,13 +28,28 @@ Result<Device> Device::cuda(int index) {
   Result<std::shared_ptr<const cuda::Context>> context = cuda::Context::create(*driver, index);
   if (!context)
     return context.error();
-  Result<std::string> target = cuda::targetFor((*context)->info().computeMajor, (*context)->info().computeMinor);
+  return fromContext(*std::move(context));
+}
+
+Result<Device> Device::cudaContext(void *context) {
+  Result<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::load();
+  if (!driver)
+    return driver.error();
+  Result<std::shared_ptr<const cuda::Context>> adopted =
+      cuda::Context::adopt(*driver, static_cast<cuda::ContextHandle>(context));
+  if (!adopted)
+    return adopted.error();
+  return fromContext(*std::move(adopted));
+}
+
+Result<Device> Device::fromContext(std::shared_ptr<const cuda::Context> context) {
+  Result<std::string> target = cuda::targetFor(context->info().computeMajor, context->info().computeMinor);
   if (!target)
     return target.error();
   Device device;
-  device.label = fmt::format("cuda:{}", index);
+  device.label = fmt::format("cuda:{}", context->device());
   device.compileTarget = *target;
-  device.gpu = *context;
+  device.gpu = std::move(context);
   return device;
 }
 

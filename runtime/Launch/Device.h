@@ -24,6 +24,10 @@ public:
   static Device cpu(int threads = 0);
   /// GPU number `index`, through its primary context.  Fault::Machine: T0620 without a driver, T0622 without such a device.
   static Result<Device> cuda(int index = 0);
+  /// The GPU of a CUcontext of the caller's, which must outlive everything made with this device; kernels are loaded and launched in it.
+  static Result<Device> cudaContext(void *context);
+  /// The same over a driver that is loaded already.
+  static Result<Device> fromContext(std::shared_ptr<const cuda::Context> context);
   /// `cpu`, `cuda`, `cuda:N`, or `auto`: the first GPU where there is one, else the host.  Other text is Fault::Usage (T0642).
   static Result<Device> open(std::string_view name);
 

@@ -25,6 +25,8 @@ CASES = [
     ("help of a command", ["run", "--help"], 0, ["SPEC", "randn", "--device"]),
     ("version", ["version"], 0, [r"tessera \d+\.\d+\.\d+", r"LLVM 22"]),
     ("bench", ["bench", "--device", "cpu", "--json"], 0, ['"warm_ns": ', '"prepared_ns": ']),
+    ("an image with machine code by what is no ptxas", ["compile", ADD, "--ptxas", "/bin/true", "-o", "%T/add.tessera"], 3, ["/bin/true", "T0625"]),
+    ("no machine code for the host", ["compile", ADD, "--target", "host", "--emit", "cubin", "-o", "%T/add.cubin"], 2, ["T0505"]),
     ("cache folder", ["cache", "path", "--cache", "%T/cache"], 0, ["/cache$"]),
     ("no cache folder", ["cache", "size", "--cache", "off"], 2, ["T0643"]),
     ("doctor", ["doctor"], 0, ["sm_80", "sm_90a", "sm_120a", "host", "driver"]),

@@ -82,6 +82,10 @@ inline DriverTable makeTable() {
   };
   t.cuDevicePrimaryCtxRelease = [](DeviceOrdinal) { return --fake->alive, 0; };
   t.cuCtxGetCurrent = [](ContextHandle *c) { return *c = current, 0; };
+  // The primary context of device 100 + i is 100 + i; a caller's context of that device is 100 + i plus some thousands.
+  t.cuCtxGetDevice = [](DeviceOrdinal *d) -> Status {
+    return *d = static_cast<DeviceOrdinal>(reinterpret_cast<uintptr_t>(current) % 1000), needsContext("cuCtxGetDevice");
+  };
   t.cuCtxSetCurrent = [](ContextHandle c) { return current = c, ++fake->contextSwitches, 0; };
   t.cuStreamCreate = [](cuda::StreamHandle *s, unsigned) {
     return *s = reinterpret_cast<cuda::StreamHandle>(7), ++fake->alive, needsContext("cuStreamCreate");

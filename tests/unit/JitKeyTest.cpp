@@ -85,6 +85,7 @@ TEST_CASE("extents, the source and the processor count where images outlive the 
   CHECK(key != keyOfCompilation("source", other, "processor"));
   CHECK(key != keyOfCompilation("source ", options, "processor"));
   CHECK(key != keyOfCompilation("source", options, "another"));
+  CHECK(key != keyOfCompilation("source", options, "processor", "release 13.0"));
   CHECK(keyOfCompilation("import \"a.tile\"", options, "processor").empty());
   options.target = "sm_90a"; // no processor has a say in this
   CHECK(keyOfCompilation("source", options, "processor") == keyOfCompilation("source", options, "another"));

@@ -3,6 +3,7 @@
 // A remembered launch must give the driver what planLaunch gives, refuse what planLaunch refuses, and do neither more nor slower: no
 // allocation, no call of the driver but the launch, from any thread, into a stream that is captured.
 //
+#include "runtime/Launch/Device.h"
 #include "runtime/Launch/LoadedImage.h"
 #include "runtime/Launch/PreparedLaunch.h"
 #include "tests/unit/FakeDriver.h"
@@ -294,6 +295,36 @@ TEST_CASE_METHOD(Loaded, "code is not loaded while a stream is captured, and the
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().message.rfind("cuModuleLoadDataEx failed", 0) == 0);
   CHECK(loaded.error().remedy.find("prepare") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Loaded, "a caller's own context is used, and stays the caller's") {
+  auto driver = Driver::fromTable(recordingTable());
+  REQUIRE(driver);
+  int before = alive;
+  {
+    // A context of device 1, current on some other thread.
+    auto context = Context::adopt(*driver, reinterpret_cast<ContextHandle>(5101));
+    REQUIRE(context);
+    CHECK((*context)->device() == 1);
+    CHECK((*context)->info().computeMajor == 9);
+    auto device = Device::fromContext(*context);
+    REQUIRE(device);
+    CHECK(device->name() == "cuda:1");
+    CHECK(device->target() == "sm_90a");
+    KernelImage content;
+    content.target = "sm_90a";
+    content.kernels = {kernel};
+    auto loaded = LoadedImage::onCuda(content, *context);
+    REQUIRE(loaded);
+    REQUIRE((*loaded)->launch(0, arguments(0x10000, 0x20000, 0x30000, 16, 8, 4, 1), nullptr));
+    CHECK(last.context == reinterpret_cast<ContextHandle>(5101));
+    CHECK(current == nullptr);
+    CHECK(alive == before + 1); // the module
+  }
+  CHECK(alive == before); // and no context was released
+  auto none = Context::adopt(*driver, nullptr);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == "T0622");
 }
 
 TEST_CASE_METHOD(Loaded, "each device launches its own copy of an image, and the caller's context comes back") {

@@ -6,6 +6,7 @@
 #include "tools/tessera/CompileHeader.h"
 #include "tools/tessera/Crash.h"
 #include "tools/tessera/ProgramOptions.h"
+#include "tools/tessera/Ptxas.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 struct CompileCommand {
   SharedOptions shared;
-  std::string target = "sm_90a", emit, output = "-", report, nameSpace;
+  std::string target = "sm_90a", emit, output = "-", report, nameSpace, ptxas = "off";
   std::vector<std::string> with;
   bool anyLayout = false;
 };
@@ -84,6 +85,18 @@ int runCompile(const CompileCommand &command) {
     return report.finish(&source.error());
   report.source = *source;
   guardSource(*source);
+  // An image holds PTX, for the driver to assemble, unless an assembler is named.
+  Emit emit = options->emit;
+  bool gpu = options->target != "host";
+  bool assembled = gpu && (emit == Emit::Cubin || (emit == Emit::Image && command.ptxas != "off"));
+  std::shared_ptr<const cuda::Assembler> assembler;
+  if (assembled) {
+    Result<std::shared_ptr<const cuda::Assembler>> opened = openPtxas(command.ptxas == "off" ? "auto" : command.ptxas);
+    if (!opened)
+      return report.finish(&opened.error());
+    assembler = *std::move(opened);
+    options->emit = Emit::Image;
+  }
   CompileResult result = compile(*source, *options);
   report.diagnostics = std::move(result.diagnostics);
   if (!result.log.empty())
@@ -93,7 +106,14 @@ int runCompile(const CompileCommand &command) {
     failed |= diagnostic.severity == Severity::Error;
   if (failed)
     return report.finish(nullptr);
-  Result<std::string> bytes = outputOf(result, options->emit);
+  if (assembler && result.image) {
+    Result<std::string> cubin = assembler->assemble(result.image->code, result.image->target);
+    if (!cubin)
+      return report.finish(&cubin.error());
+    result.image->code = *std::move(cubin);
+    result.image->codeKind = KernelImage::Code::Cubin;
+  }
+  Result<std::string> bytes = outputOf(result, emit);
   if (!bytes)
     return report.finish(&bytes.error());
   if (Result<void> written = writeFile(command.output, *bytes); !written)
@@ -135,6 +155,12 @@ void addCompile(CLI::App &app, int &exitCode) {
       ->expected(0, 1)
       ->default_str("text")
       ->check(CLI::IsMember({"text", "json"}));
+  command
+      ->add_option("--ptxas", state->ptxas,
+                   "put machine code into an image, assembled by the toolkit's ptxas: off, auto, or its path; --emit "
+                   "cubin needs one")
+      ->capture_default_str()
+      ->type_name("PTXAS");
   command->add_flag("--any-layout", state->anyLayout,
                     "code for tensors of any strides and alignment (default: rows lie side by side and start at "
                     "multiples of 16 bytes; the launcher checks)");

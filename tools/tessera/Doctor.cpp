@@ -7,32 +7,16 @@
 #include "runtime/Cuda/Context.h"
 #include "runtime/Launch/Device.h"
 #include "tools/tessera/Commands.h"
+#include "tools/tessera/Ptxas.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <string>
-#include <unistd.h>
 
 namespace tessera {
 namespace {
-
-/// The first executable `ptxas` on PATH, in $CUDA_HOME or in the toolkit's usual place; empty when there is none.
-std::string findPtxas() {
-  const char *path = std::getenv("PATH"), *home = std::getenv("CUDA_HOME");
-  std::string folders =
-      std::string(path ? path : "") + ":" + (home ? std::string(home) + "/bin" : "") + ":/usr/local/cuda/bin";
-  for (size_t begin = 0; begin <= folders.size();) {
-    size_t end = std::min(folders.find(':', begin), folders.size());
-    std::string candidate = folders.substr(begin, end - begin) + "/ptxas";
-    if (end > begin && access(candidate.c_str(), X_OK) == 0)
-      return candidate;
-    begin = end + 1;
-  }
-  return "";
-}
 
 void printGpus() {
   Result<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::load();

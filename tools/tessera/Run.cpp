@@ -10,6 +10,7 @@
 #include "tools/tessera/Crash.h"
 #include "tools/tessera/Npy.h"
 #include "tools/tessera/ProgramOptions.h"
+#include "tools/tessera/Ptxas.h"
 #include "tools/tessera/RunArguments.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ namespace {
 
 struct RunCommand {
   SharedOptions shared;
-  std::string device = "auto", cache = "auto";
+  std::string device = "auto", cache = "auto", ptxas = "off";
   std::vector<std::string> arguments, outputs, checks, prints;
   uint64_t seed = 1;
   bool time = false;
@@ -75,7 +76,10 @@ private:
         return created.error();
       stream.emplace(*std::move(created));
     }
-    jit.emplace(*std::move(source), options.sourceName, openCache(command.cache));
+    Result<std::shared_ptr<const cuda::Assembler>> assembler = openPtxas(command.ptxas);
+    if (!assembler)
+      return assembler.error();
+    jit.emplace(*std::move(source), options.sourceName, JitServices{openCache(command.cache), *assembler});
     return {};
   }
 
@@ -315,6 +319,13 @@ void addRun(CLI::App &app, int &exitCode) {
                    "keep compiled images in this folder: auto (`tessera cache path` names it), off, or a folder")
       ->capture_default_str()
       ->type_name("FOLDER");
+  command
+      ->add_option(
+          "--ptxas", state->ptxas,
+          "assemble code for GPUs with the toolkit's ptxas and keep the result: off (the driver does it), auto, "
+          "or its path")
+      ->capture_default_str()
+      ->type_name("PTXAS");
   command->add_option("--seed", state->seed, "seed of the random arguments")->capture_default_str()->type_name("N");
   command->add_flag("--time", state->time, "measure: median of repeated launches after the first");
   command->add_option("--repeat", state->repeat, "launches that --time measures")
