@@ -412,6 +412,24 @@ Value callBuiltin(Emitter &e, const std::string &name, ArrayRef<Argument> argume
       return e.error(call.place(2), "T0218", "'descending' is true or false, known at compile time", "");
     return axis ? e.sort(call[0], *axis, call.has(2) && call[2].boolean, at) : Value::poison();
   }
+  if (name == "histogram") {
+    if (!call.bind({"x", "bins"}, 2))
+      return Value::poison();
+    std::optional<int64_t> bins = call.integer(1);
+    return bins ? e.histogram(call[0], *bins, at) : Value::poison();
+  }
+  if (name == "bitcast") {
+    if (!call.bind({"type", "x"}, 2))
+      return Value::poison();
+    std::optional<DType> type = call.type(0);
+    return type ? e.bitcast(call[1], *type, at) : Value::poison();
+  }
+  if (name == "lowest" || name == "highest") {
+    if (!call.bind({"type"}, 1))
+      return Value::poison();
+    std::optional<DType> type = call.type(0);
+    return type ? e.limitOf(*type, name == "lowest", at) : Value::poison();
+  }
   if (name == "paged")
     return call.bind({"pool", "table", "n"}, 3) ? e.paged(call[0], call[1], call[2], at) : Value::poison();
   if (name == "topk") {

@@ -60,6 +60,21 @@ Value Emitter::concat(Value a, Value b, int64_t axis, At at) {
   return Value::data(op, *type, std::move(origins));
 }
 
+Value Emitter::histogram(const Value &x, int64_t bins, At at) {
+  if (x.isPoison())
+    return x;
+  if (!x.isTile() || isFloat(x.dtype) || x.dtype == DType::Bool)
+    return error(at, "T0214", fmt::format("'histogram' counts a tile of integers, found {}", describe(x)),
+                 "convert to i32");
+  if (!checkExtents({bins}, at))
+    return Value::poison();
+  // A u64 beyond i64 becomes negative, which is no bin.
+  bool isNarrow = sizeOf(x.dtype) < 4 || x.dtype == DType::I32;
+  Value wide = convert(x, isNarrow ? DType::I32 : DType::I64, at);
+  auto op = tile::HistogramOp::create(builder, loc(at), typeOf(DType::I32, {bins}), wide.ssa);
+  return Value::data(op, DType::I32, {std::string()});
+}
+
 /// Elements of x along `axis` at the positions `index` (a vector); 0 where there is no such position.  Every position is compared with every index.
 Value Emitter::take(const Value &x, const Value &index, int64_t axis, At at) {
   if (!checkAxis(*this, "take", x, axis, at) || index.isPoison())

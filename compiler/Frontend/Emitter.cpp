@@ -141,6 +141,39 @@ Value Emitter::literalOf(const Value &number, DType type, At at) {
   return Value::data(arith::ConstantOp::create(builder, loc(at), constant.attribute), type);
 }
 
+Value Emitter::bitcast(const Value &value, DType type, At at) {
+  if (value.isPoison())
+    return value;
+  if (!value.isData())
+    return error(at, "T0230", fmt::format("'bitcast' takes a scalar or a tile of run time, found {}", describe(value)),
+                 "give it a type first: bitcast(i32, f32(1.0))");
+  bool fits = sizeOf(type) == sizeOf(value.dtype) && (type == DType::Bool) == (value.dtype == DType::Bool);
+  if (!fits)
+    return error(at, "T0230",
+                 fmt::format("'bitcast' needs types of one width, found {} and {}", nameOf(type), describe(value)),
+                 fmt::format("{}(x) converts the value", nameOf(type)));
+  mlir::Type to = typeOf(type, value.isTile() ? value.shape() : ArrayRef<int64_t>());
+  mlir::Value bits = value.ssa;
+  if (bits.getType() != to) // integers of either sign are one type
+    bits = arith::BitcastOp::create(builder, loc(at), to, bits);
+  return Value::data(bits, type, value.origins);
+}
+
+Value Emitter::limitOf(DType type, bool isLeast, At at) {
+  mlir::Type element = typeOf(type, {});
+  TypedAttr limit;
+  if (auto number = dyn_cast<FloatType>(element)) {
+    limit = FloatAttr::get(number, APFloat::getLargest(number.getFloatSemantics(), isLeast));
+  } else {
+    unsigned width = element.getIntOrFloatBitWidth();
+    bool isUnsigned = isUnsignedInteger(type) || type == DType::Bool;
+    limit = IntegerAttr::get(element, isUnsigned ? (isLeast ? APInt::getZero(width) : APInt::getMaxValue(width))
+                                      : isLeast  ? APInt::getSignedMinValue(width)
+                                                 : APInt::getSignedMaxValue(width));
+  }
+  return Value::data(arith::ConstantOp::create(builder, loc(at), limit), type);
+}
+
 mlir::Value Emitter::indexConstant(int64_t value, At at) {
   return arith::ConstantOp::create(builder, loc(at), builder.getI64IntegerAttr(value));
 }

@@ -93,6 +93,10 @@ public:
   Value notAValue(const Value &value, At at, const std::string &what);
   /// The written conversion `type(value)`.
   Value convert(const Value &value, DType type, At at, ConvertModes modes = {});
+  /// The same bits as another type of the same width.
+  Value bitcast(const Value &value, DType type, At at);
+  /// The greatest finite number of a type, or the least.
+  Value limitOf(DType type, bool isLeast, At at);
   /// The implicit one: compile-time numbers and promotion; never narrows.
   Value widen(const Value &value, DType type, At at);
   /// Stretches to `shape`; an error if it does not.
@@ -150,6 +154,8 @@ public:
   /// `sort`: a tile, or a tuple of which the first is sorted and the others move along.
   Value sort(const Value &sources, int64_t axis, bool descending, At at);
   Value concat(Value a, Value b, int64_t axis, At at);
+  /// How often each of 0 to bins - 1 occurs.
+  Value histogram(const Value &x, int64_t bins, At at);
   Value take(const Value &x, const Value &index, int64_t axis, At at);
   /// A tuple: the k largest and their positions.
   Value topk(const Value &x, int64_t k, int64_t axis, At at);

@@ -139,6 +139,8 @@ struct InsertBarriers final : public tessera::impl::InsertBarriersPassBase<Inser
       access(op, state, {shared(read.getBuffer(), false)});
     } else if (auto read = dyn_cast<ReadPartOp>(op)) {
       access(op, state, {shared(read.getBuffer(), false)});
+    } else if (auto count = dyn_cast<CountOp>(op)) {
+      access(op, state, {shared(count.getBuffer(), true)});
     } else if (auto exchange = dyn_cast<ExchangeOp>(op)) {
       // Writes, passes its own barrier, reads.
       access(op, state, {shared(exchange.getBuffer(), true)});

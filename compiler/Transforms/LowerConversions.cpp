@@ -32,6 +32,7 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
     });
     getOperation().walk([&](tile::ConcatOp concat) { concatThroughShared(concat); });
     getOperation().walk([&](tile::ExtractOp extract) { partThroughShared(extract); });
+    getOperation().walk([&](tile::HistogramOp histogram) { countInShared(histogram); });
     getOperation().walk([&](tile::ReduceOp reduce) { addExchange(reduce); });
     getOperation().walk([&](tile::AtomicOp atomic) { addScratch(atomic); });
   }
@@ -102,6 +103,19 @@ struct LowerConversions final : public tessera::impl::LowerConversionsPassBase<L
                                     extract.getStarts(), extract.getWidths(), extract.getSteps());
     extract.getResult().replaceAllUsesWith(read);
     extract.erase();
+  }
+
+  static void countInShared(tile::HistogramOp histogram) {
+    OpBuilder builder(histogram);
+    Location loc = histogram.getLoc();
+    auto type = cast<RankedTensorType>(histogram.getResult().getType());
+    Value buffer = scratch(builder, loc, type.getShape(), type.getElementType());
+    Value zero = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getI32IntegerAttr(0)));
+    WriteOp::create(builder, loc, zero, buffer, DenseI64ArrayAttr());
+    CountOp::create(builder, loc, histogram.getSource(), buffer);
+    Value read = ReadOp::create(builder, loc, type, buffer);
+    histogram.getResult().replaceAllUsesWith(read);
+    histogram.erase();
   }
 
   /// A buffer whose rows have no gap holds the elements in row-major order under any shape.

@@ -382,6 +382,15 @@ LogicalResult SortOp::verify() {
   return success();
 }
 
+LogicalResult HistogramOp::verify() {
+  Type element = getElementTypeOrSelf(getSource());
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return emitOpError() << "histogram_c1: expected elements i32 or i64, got " << element;
+  if (shapeOf(getResult()).size() != 1 || !getElementTypeOrSelf(getResult()).isInteger(32))
+    return emitOpError() << "histogram_c2: expected a vector of i32, got " << getResult().getType();
+  return success();
+}
+
 LogicalResult ConcatOp::verify() {
   ArrayRef<int64_t> a = shapeOf(getFirst()), b = shapeOf(getSecond()), result = shapeOf(getResult());
   int64_t axis = getAxis(), rank = a.size();

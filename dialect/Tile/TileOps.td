@@ -347,6 +347,18 @@ def Tile_SortOp : Tile_Op<"sort", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_HistogramOp : Tile_Op<"histogram", [Pure]> {
+  let summary = "How often each of 0, 1, ... occurs among the elements of a tile";
+  let description = [{
+    Elements below 0 or beyond the last bin are not counted.
+    Rules: histogram_c1 the source has elements i32 or i64 (signed); histogram_c2 the result is a vector of i32, one element for each bin.
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
   let summary = "Two tiles one behind the other along a dimension";
   let description = "Rules: concat_c1 `axis` is a dimension and all three have one rank and element type; concat_c2 extents add up along `axis` and agree elsewhere.";

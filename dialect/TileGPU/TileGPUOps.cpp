@@ -150,6 +150,16 @@ LogicalResult ReadPartOp::verify() {
   return success();
 }
 
+LogicalResult CountOp::verify() {
+  auto buffer = cast<BufferType>(getBuffer().getType());
+  Type element = cast<RankedTensorType>(getValue().getType()).getElementType();
+  if ((!element.isInteger(32) && !element.isInteger(64)) || buffer.getRank() != 1 ||
+      !buffer.getElementType().isInteger(32))
+    return emitOpError() << "count_c1: expected integers of 32 or 64 bits and a buffer of one dimension of i32, got "
+                         << element << " and " << buffer;
+  return success();
+}
+
 LogicalResult AtomicOp::verify() {
   if (bool(getBuffer()) == isa<RankedTensorType>(getResult().getType()))
     return emitOpError() << "atomic_c6: expected a buffer exactly for a scalar, got " << getResult().getType()

@@ -184,6 +184,17 @@ def TileGPU_ReadPartOp : TileGPU_Op<"read_part"> {
   let hasVerifier = 1;
 }
 
+def TileGPU_CountOp : TileGPU_Op<"count"> {
+  let summary = "Add 1 to element v of a buffer for every element v of a tile";
+  let description = [{
+    By atomics in shared memory; replicas of an element count once, values without an element in the buffer not at all.
+    Rule count_c1: integers of 32 or 64 bits, and a buffer of one dimension of i32.
+  }];
+  let arguments = (ins Tile_Tile:$value, TileGPU_BufferType:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_ExchangeOp : TileGPU_Op<"exchange"> {
   let summary = "Finish a reduction across the warps of a block";
   let description = [{

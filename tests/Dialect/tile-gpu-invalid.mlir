@@ -247,3 +247,13 @@ tile.kernel @reinterpret_c1_order() attributes {dims = ["R"], grid = []} {
   %t = tile_gpu.reinterpret %b : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 0, shift = 0>> -> !tile_gpu.buffer<bf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 0, shift = 0>>
   tile.return
 }
+
+// -----
+
+tile.kernel @count_c1() attributes {dims = [], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<10xi64, #tile_gpu.shared<order = [0], pitch = 80, mask = 0, shift = 0>>
+  %t = arith.constant dense<1> : tensor<128xi32, #tile_gpu.dist<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], reps = [1]>>
+  // expected-error@+1 {{count_c1: expected integers of 32 or 64 bits and a buffer of one dimension of i32}}
+  tile_gpu.count %t, %b : tensor<128xi32, #tile_gpu.dist<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], reps = [1]>>, !tile_gpu.buffer<10xi64, #tile_gpu.shared<order = [0], pitch = 80, mask = 0, shift = 0>>
+  tile.return
+}

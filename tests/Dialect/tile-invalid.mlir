@@ -850,3 +850,21 @@ tile.kernel @sort_c3() attributes {dims = [], grid = []} {
   %s = tile.sort %t axis 1 keys 1 : (tensor<4x8xi32>) -> tensor<4x8xi64>
   tile.return
 }
+
+// -----
+
+tile.kernel @histogram_c1() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi16>
+  // expected-error@+1 {{histogram_c1: expected elements i32 or i64, got 'i16'}}
+  %s = tile.histogram %t : tensor<4x8xi16> -> tensor<10xi32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @histogram_c2() attributes {dims = [], grid = []} {
+  %t = arith.constant dense<1> : tensor<4x8xi32>
+  // expected-error@+1 {{histogram_c2: expected a vector of i32, got 'tensor<10xi64>'}}
+  %s = tile.histogram %t : tensor<4x8xi32> -> tensor<10xi64>
+  tile.return
+}

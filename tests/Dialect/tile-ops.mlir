@@ -203,6 +203,9 @@ tile.kernel @sequences() attributes {dims = [], grid = []} {
     %e = arith.addf %a, %d : f32
     tile.yield %e, %b : f32, f32
   }
+  %words = arith.constant dense<3> : tensor<4x8xi32>
+  // CHECK: tile.histogram %{{.*}} : tensor<4x8xi32> -> tensor<10xi32>
+  %bins = tile.histogram %words : tensor<4x8xi32> -> tensor<10xi32>
   // CHECK: tile.scan_by %{{.*}} axis 0 reverse : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   %n = tile.scan_by %t axis 0 reverse : (tensor<4x8xf32>) -> tensor<4x8xf32> {
   ^bb0(%a: f32, %b: f32):

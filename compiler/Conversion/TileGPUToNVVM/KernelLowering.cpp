@@ -593,6 +593,10 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
       })
       .Case<WriteOp>([&](auto o) { return lowerWrite(o); })
       .Case<ReadOp>([&](auto o) { return lowerRead(o); })
+      .Case<CountOp>([&](CountOp o) {
+        lowerCount(o);
+        return success();
+      })
       .Case<ReadPartOp>([&](auto o) {
         lowerReadPart(o);
         return success();

@@ -176,6 +176,7 @@ private:
   mlir::LogicalResult lowerCopy(tile_gpu::CopyOp op);
   mlir::LogicalResult lowerWrite(tile_gpu::WriteOp op);
   mlir::LogicalResult lowerRead(tile_gpu::ReadOp op);
+  void lowerCount(tile_gpu::CountOp op);
   void lowerReadPart(tile_gpu::ReadPartOp op);
   void zeroFill(Value base, tile_gpu::BufferType type, int64_t axis, int64_t from);
   void emitBarrier();

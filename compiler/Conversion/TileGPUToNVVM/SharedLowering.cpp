@@ -245,6 +245,27 @@ LogicalResult KernelLowering::lowerRead(ReadOp op) {
   return success();
 }
 
+void KernelLowering::lowerCount(CountOp op) {
+  auto tile = cast<RankedTensorType>(op.getValue().getType());
+  Dist layout = layoutOf(tile);
+  Value value = get(op.getValue()), owner = ownsElements(layout), buffer = get(op.getBuffer());
+  auto base = [&](int64_t d) { return threadBase(layout, d); };
+  bool isWide = tile.getElementType().isInteger(64);
+  int64_t bins = cast<BufferType>(op.getBuffer().getType()).getShape()[0];
+  Value limit = isWide ? LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(bins)).getResult() : i32(bins);
+  for (int64_t r = 0, e = layout.numRegisters(); r < e; ++r) {
+    Value element = extract(value, r);
+    Value counts = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult, element, limit); // a negative one is no bin either
+    for (Value also : {owner, withinShape(b, layout, layout.offset(r), tile.getShape(), base)})
+      if (also)
+        counts = LLVM::AndOp::create(b, counts, also);
+    if (isWide)
+      element = LLVM::TruncOp::create(b, b.getI32Type(), element);
+    inlineAsm({}, {add(buffer, mulConstant(element, 4)), counts}, "@$1 red.shared.add.u32 [$0], 1;", "r,b,~{memory}",
+              true);
+  }
+}
+
 void KernelLowering::lowerReadPart(ReadPartOp op) {
   auto type = cast<BufferType>(op.getBuffer().getType());
   Type element = type.getElementType();

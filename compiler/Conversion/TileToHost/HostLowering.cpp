@@ -248,6 +248,10 @@ LogicalResult HostLowering::lowerOp(Operation *op) {
     lowerSort(o);
     return success();
   }
+  if (auto o = dyn_cast<tile::HistogramOp>(op)) {
+    lowerHistogram(o);
+    return success();
+  }
   if (auto o = dyn_cast<tile::DotOp>(op)) {
     lowerDot(o);
     return success();

@@ -109,6 +109,24 @@ void HostLowering::lowerScanBy(tile::ScanByOp op) {
     scalars[result] = out[i];
 }
 
+void HostLowering::lowerHistogram(tile::HistogramOp op) {
+  RankedTensorType source = tileType(op.getSource()), result = tileType(op.getResult());
+  Type count = result.getElementType();
+  Value out = scratchPointer(allocate(result));
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(count));
+  loopOver(result.getShape(), [&](const Indices &at) { storeScalar(zero, bufferElement(out, result, at)); });
+  loopOver(source.getShape(), [&](const Indices &at) {
+    Value value = elementOf(op.getSource(), at);
+    if (!source.getElementType().isInteger(64))
+      value = arith::ExtSIOp::create(b, b.getI64Type(), value);
+    Value isBin = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, value, i64(result.getShape()[0]));
+    Value place = bufferElement(out, result, {arith::SelectOp::create(b, isBin, value, i64(0))});
+    Value more = arith::ExtUIOp::create(b, count, isBin);
+    storeScalar(arith::AddIOp::create(b, loadScalar(count, place), more), place);
+  });
+  scalars[op.getResult()] = out;
+}
+
 void HostLowering::lowerSort(tile::SortOp op) {
   RankedTensorType shape = tileType(op.getSources()[0]);
   int64_t axis = op.getAxis(), extent = shape.getShape()[axis];

@@ -161,6 +161,7 @@ private:
   void lowerReduceBy(tile::ReduceByOp op);
   void lowerScanBy(tile::ScanByOp op);
   void lowerSort(tile::SortOp op);
+  void lowerHistogram(tile::HistogramOp op);
   llvm::SmallVector<Value> combineBy(mlir::Region &function, llvm::ArrayRef<Value> left, llvm::ArrayRef<Value> right);
 
   // Building blocks
