@@ -69,9 +69,10 @@ TEST_CASE("bitcast keeps every bit between all types of one width") {
     for (DType from : types)
       for (DType to : types) {
         std::vector<unsigned char> y(x.size(), 0xaa);
-        launch(fmt::format("kernel k(x: in {0}[512], y: out {1}[512]) grid (i in 0..1) {{ y[:] = bitcast({1}, x[:]) }}\n",
-                           nameOf(from), nameOf(to)),
-               TensorRef::contiguous(x.data(), from, {count}), TensorRef::contiguous(y.data(), to, {count}));
+        launch(
+            fmt::format("kernel k(x: in {0}[512], y: out {1}[512]) grid (i in 0..1) {{ y[:] = bitcast({1}, x[:]) }}\n",
+                        nameOf(from), nameOf(to)),
+            TensorRef::contiguous(x.data(), from, {count}), TensorRef::contiguous(y.data(), to, {count}));
         INFO(nameOf(from) << " to " << nameOf(to));
         CHECK(x == y);
       }
@@ -96,10 +97,10 @@ TEST_CASE("lowest and highest are the finite limits of a type") {
   CHECK(limitOf("highest", DType::Bool) == 1);
   CHECK(limitOf("lowest", DType::F32) == bitsOf(std::numeric_limits<float>::lowest()));
   CHECK(limitOf("highest", DType::F64) == bitsOf(std::numeric_limits<double>::max()));
-  CHECK(limitOf("highest", DType::F16) == 0x7bff);    // 65504
-  CHECK(limitOf("lowest", DType::BF16) == 0xff7f);    // -(2 - 2^-7) * 2^127
-  CHECK(limitOf("highest", DType::F8E4M3) == 0x7e);   // 448
-  CHECK(limitOf("lowest", DType::F8E5M2) == 0xfb);    // -57344
+  CHECK(limitOf("highest", DType::F16) == 0x7bff);  // 65504
+  CHECK(limitOf("lowest", DType::BF16) == 0xff7f);  // -(2 - 2^-7) * 2^127
+  CHECK(limitOf("highest", DType::F8E4M3) == 0x7e); // 448
+  CHECK(limitOf("lowest", DType::F8E5M2) == 0xfb);  // -57344
 }
 
 TEST_CASE("a histogram counts what has a bin") {
@@ -117,8 +118,10 @@ TEST_CASE("a histogram counts what has a bin") {
       if (value >= 0 && value < 19)
         ++expected[value];
     }
-    launch(fmt::format("kernel k(x: in {0}[7, 37], h: out i32[19]) grid (i in 0..1) {{ h[:] = histogram(x[:, :], 19) }}\n", type),
-           TensorRef::contiguous(x.data(), dtype, {7, 37}), TensorRef::contiguous(found.data(), DType::I32, {19}));
+    launch(
+        fmt::format("kernel k(x: in {0}[7, 37], h: out i32[19]) grid (i in 0..1) {{ h[:] = histogram(x[:, :], 19) }}\n",
+                    type),
+        TensorRef::contiguous(x.data(), dtype, {7, 37}), TensorRef::contiguous(found.data(), DType::I32, {19}));
     INFO(type);
     CHECK(found == expected);
   }
