@@ -51,6 +51,17 @@ void TileGPUDialect::initialize() {
   addInterfaces<LayoutAliases>();
 }
 
+LogicalResult TileGPUDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != "tile_gpu.warps")
+    return success();
+  auto warps = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (!warps || !warps.getType().isInteger(64) || warps.getInt() < 1 || warps.getInt() > 32 ||
+      !llvm::isPowerOf2_64(uint64_t(warps.getInt())))
+    return op->emitOpError() << "warps_c1: expected tile_gpu.warps to be an i64, a power of two from 1 to 32, got "
+                             << attribute.getValue();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // dist
 //===----------------------------------------------------------------------===//

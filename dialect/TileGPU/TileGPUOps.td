@@ -18,6 +18,11 @@ def TileGPU_Dialect : Dialect {
   let name = "tile_gpu";
   let cppNamespace = "::tessera::tile_gpu";
   let summary = "Layouts, shared memory, copies, barriers and tensor-core products";
+  let description = [{
+    A kernel carries `tile_gpu.warps`, the warps of a program.
+    Rules: warps_c1 it is an i64, and a power of two from 1 to 32 (a block has at most 1,024 threads).
+  }];
+  let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::tessera::tile::TileDialect"];

@@ -257,3 +257,25 @@ tile.kernel @count_c1() attributes {dims = [], grid = []} {
   tile_gpu.count %t, %b : tensor<128xi32, #tile_gpu.dist<register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]], reps = [1]>>, !tile_gpu.buffer<10xi64, #tile_gpu.shared<order = [0], pitch = 80, mask = 0, shift = 0>>
   tile.return
 }
+
+// -----
+
+// Found by damaged IR (mutated_readers): a pass divided by the number of warps, or doubled it for ever.
+// expected-error@+1 {{warps_c1: expected tile_gpu.warps to be an i64, a power of two from 1 to 32, got -1 : i64}}
+tile.kernel @warps_c1() attributes {dims = [], grid = [], tile_gpu.warps = -1} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{warps_c1: expected tile_gpu.warps to be an i64, a power of two from 1 to 32, got 3 : i64}}
+tile.kernel @warps_c1_odd() attributes {dims = [], grid = [], tile_gpu.warps = 3} {
+  tile.return
+}
+
+// -----
+
+// expected-error@+1 {{warps_c1: expected tile_gpu.warps to be an i64, a power of two from 1 to 32, got 4 : i32}}
+tile.kernel @warps_c1_type() attributes {dims = [], grid = [], tile_gpu.warps = 4 : i32} {
+  tile.return
+}

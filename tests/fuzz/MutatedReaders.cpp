@@ -146,6 +146,9 @@ std::vector<std::string> modulesOf(const std::string &folder) {
 
 void readAndCompile(const std::string &text, uint64_t seed) {
   using namespace mlir;
+  // MLIR's own reader of dense arrays asks `index` for its width and aborts.
+  if (text.find("array<index") != std::string::npos)
+    return;
   static const DialectRegistry &registry = *[] {
     auto *fresh = new DialectRegistry;
     registerDialects(*fresh);
