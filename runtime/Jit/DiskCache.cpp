@@ -184,10 +184,10 @@ void DiskCache::store(std::string_view key, std::string_view value) const {
   }
   if (rename(part.c_str(), path.c_str()) != 0)
     unlink(part.c_str());
-  evict();
+  trim();
 }
 
-void DiskCache::evict() const {
+void DiskCache::trim() const {
   std::vector<Found> files = list(directory);
   int64_t now =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -36,13 +36,14 @@ public:
   Usage usage() const;
   /// Removes every file of the cache, and no other.
   void clear() const;
+  /// Removes what a killed process has left, and what is over the limit; store() does so too.
+  void trim() const;
 
   const std::string &folder() const { return directory; }
   /// The file of a key, whether or not it exists.
   std::string pathOf(std::string_view key) const;
 
 private:
-  void evict() const;
   std::string directory;
   uint64_t limit;
 };

@@ -28,6 +28,8 @@ CASES = [
     ("an image with machine code by what is no ptxas", ["compile", ADD, "--ptxas", "/bin/true", "-o", "%T/add.tessera"], 3, ["/bin/true", "T0625"]),
     ("no machine code for the host", ["compile", ADD, "--target", "host", "--emit", "cubin", "-o", "%T/add.cubin"], 2, ["T0505"]),
     ("cache folder", ["cache", "path", "--cache", "%T/cache"], 0, ["/cache$"]),
+    ("a cache's limit", ["cache", "trim", "--cache", "%T/cache", "--cache-limit", "2MB"], 0, ["0 bytes of at most 2097152"]),
+    ("a cache's limit that is none", ["cache", "size", "--cache-limit", "2 barrels"], 2, ["--cache-limit", "barrels"]),
     ("no cache folder", ["cache", "size", "--cache", "off"], 2, ["T0643"]),
     ("doctor", ["doctor"], 0, ["sm_80", "sm_90a", "sm_120a", "host", "driver"]),
     ("explain", ["explain", "T0604"], 0, ["dimensions disagree", "--arg"]),

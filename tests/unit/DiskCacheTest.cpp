@@ -152,6 +152,14 @@ TEST_CASE("the limit holds, and the least recently used go first") {
   cache.store("more", "x");
   CHECK_FALSE(fs::exists(folder.path + "/a.tessera-cache-part-1-1-1"));
   CHECK(fs::exists(folder.path + "/b.tessera-cache-part-1-1-1"));
+  // Another process has a smaller limit.
+  DiskCache smaller(folder.path, 3000);
+  smaller.trim();
+  CHECK(smaller.usage().bytes <= 3000);
+  CHECK(smaller.load("more"));
+  DiskCache("").trim();
+  DiskCache(folder.path + "/missing").trim();
+  CHECK_FALSE(fs::exists(folder.path + "/missing"));
 }
 
 TEST_CASE("threads that store and load the same keys see whole values") {

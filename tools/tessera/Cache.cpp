@@ -30,25 +30,38 @@ std::string automaticFolder() {
   return "";
 }
 
-int runCache(const std::string &action, const std::string &choice) {
-  std::shared_ptr<const DiskCache> cache = openCache(choice);
+int runCache(const std::string &action, const std::string &choice, uint64_t limitBytes) {
+  std::shared_ptr<const DiskCache> cache = openCache(choice, limitBytes);
   if (!cache)
     return report(Error{Fault::Usage, "there is no cache folder", "name one with --cache FOLDER", "T0643"});
   if (action == "clear")
     cache->clear();
+  if (action == "trim")
+    cache->trim();
   DiskCache::Usage usage = cache->usage();
   if (action == "path")
     fmt::print("{}\n", cache->folder());
   else
-    fmt::print("{}: {} files, {} bytes\n", cache->folder(), usage.files, usage.bytes);
+    fmt::print("{}: {} files, {} bytes of at most {}\n", cache->folder(), usage.files, usage.bytes, limitBytes);
   return 0;
 }
 
 } // namespace
 
-std::shared_ptr<const DiskCache> openCache(const std::string &choice) {
+std::shared_ptr<const DiskCache> openCache(const std::string &choice, uint64_t limitBytes) {
   std::string folder = choice == "off" ? "" : choice == "auto" ? automaticFolder() : choice;
-  return folder.empty() ? nullptr : std::make_shared<const DiskCache>(folder);
+  return folder.empty() ? nullptr : std::make_shared<const DiskCache>(folder, limitBytes);
+}
+
+void addCacheLimit(CLI::App &command, uint64_t &limitBytes) {
+  command
+      .add_option(
+          "--cache-limit", limitBytes,
+          "what the cache folder may hold, in bytes or with kB, MB, GB; what was not used for longest goes first")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+      ->envname("TESSERA_CACHE_LIMIT")
+      ->capture_default_str()
+      ->type_name("SIZE");
 }
 
 void addCache(CLI::App &app, int &exitCode) {
@@ -56,17 +69,19 @@ void addCache(CLI::App &app, int &exitCode) {
       app.add_subcommand("cache", "Say where compiled images are kept and how large they are, or remove them");
   struct State {
     std::string action = "size", folder = "auto";
+    uint64_t limitBytes = DiskCache::kDefaultLimit;
   };
   auto state = std::make_shared<State>();
-  command->add_option("ACTION", state->action, "size, path or clear")
+  command->add_option("ACTION", state->action, "size, path, clear, or trim: remove what is over the limit")
       ->capture_default_str()
-      ->check(CLI::IsMember({"size", "path", "clear"}));
+      ->check(CLI::IsMember({"size", "path", "clear", "trim"}));
   command->add_option("--cache", state->folder, "the folder; auto is the one that `tessera run` uses")
       ->capture_default_str()
       ->type_name("FOLDER");
+  addCacheLimit(*command, state->limitBytes);
   command->footer(
       "$TESSERA_CACHE names the folder, or is `off`; without it $XDG_CACHE_HOME/tessera or $HOME/.cache/tessera.");
-  command->callback([state, &exitCode] { exitCode = runCache(state->action, state->folder); });
+  command->callback([state, &exitCode] { exitCode = runCache(state->action, state->folder, state->limitBytes); });
 }
 
 } // namespace tessera

@@ -25,6 +25,7 @@ namespace {
 struct RunCommand {
   SharedOptions shared;
   std::string device = "auto", cache = "auto", ptxas = "off";
+  uint64_t cacheLimit = DiskCache::kDefaultLimit;
   std::vector<std::string> arguments, outputs, checks, prints;
   uint64_t seed = 1;
   bool time = false;
@@ -79,7 +80,8 @@ private:
     Result<std::shared_ptr<const cuda::Assembler>> assembler = openPtxas(command.ptxas);
     if (!assembler)
       return assembler.error();
-    jit.emplace(*std::move(source), options.sourceName, JitServices{openCache(command.cache), *assembler});
+    jit.emplace(*std::move(source), options.sourceName,
+                JitServices{openCache(command.cache, command.cacheLimit), *assembler});
     return {};
   }
 
@@ -319,6 +321,7 @@ void addRun(CLI::App &app, int &exitCode) {
                    "keep compiled images in this folder: auto (`tessera cache path` names it), off, or a folder")
       ->capture_default_str()
       ->type_name("FOLDER");
+  addCacheLimit(*command, state->cacheLimit);
   command
       ->add_option(
           "--ptxas", state->ptxas,
