@@ -124,6 +124,14 @@ mlir::Value expandExp2of64(Arithmetic &a, mlir::Value x);
 mlir::Value expandLog64(Arithmetic &a, mlir::Value x);
 mlir::Value expandLog2of64(Arithmetic &a, mlir::Value x);
 mlir::Value expandTanh64(Arithmetic &a, mlir::Value x);
+mlir::Value expandErf64(Arithmetic &a, mlir::Value x);
+mlir::Value expandSin64(Arithmetic &a, mlir::Value x);
+mlir::Value expandCos64(Arithmetic &a, mlir::Value x);
+mlir::Value expandPow64(Arithmetic &a, mlir::Value x, mlir::Value y);
+/// exp(r) - 1 for |r| < 0.55.
+mlir::Value expMinusOne64(Arithmetic &a, mlir::Value r);
+/// y * 2^n (i64) in two factors, so that denormal results come out.
+mlir::Value scale64(Arithmetic &a, mlir::Value y, mlir::Value n);
 /// f32 only; computed in f64.
 mlir::Value expandPow(Arithmetic &a, mlir::Value x, mlir::Value y);
 /// f32 only; any argument, however large.

@@ -186,24 +186,21 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
       if (op->getNumResults() == 1 && op->getNumRegions() == 0)
         ops.push_back(op);
     });
-    bool good = true;
     for (Operation *op : ops) {
       OpBuilder builder(op);
       Arithmetic a(builder, op->getLoc());
-      Value result = expand(builder, a, op, host, good);
+      Value result = expand(builder, a, op, host);
       if (!result)
         continue;
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
-    if (!good)
-      return signalPassFailure();
     if (!host)
       for (auto kernel : getOperation().getOps<tile::KernelOp>())
         holdEightBitAsBytes(kernel);
   }
 
-  static Value expand(OpBuilder &builder, Arithmetic &a, Operation *op, bool host, bool &good) {
+  static Value expand(OpBuilder &builder, Arithmetic &a, Operation *op, bool host) {
     ConvertMode mode;
     mode.host = host;
     if (auto o = dyn_cast<tile::ConvertOp>(op)) {
@@ -241,13 +238,7 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
                           math::ErfOp, math::SinOp, math::CosOp, math::PowFOp>(op);
     Type element = Arithmetic::elementOf(op->getResult(0).getType());
     if (isFunction && !isNarrow(element)) {
-      Value result = element.isF64() ? function64(a, op) : function32(a, op, op->getOperands(), host);
-      if (!result && element.isF64()) {
-        op->emitError() << "T0503: '" << op->getName().stripDialect()
-                        << "' is not supported in f64 yet; compute it in f32: convert the argument with f32(x)";
-        good = false;
-      }
-      return result;
+      return element.isF64() ? function64(a, op) : function32(a, op, op->getOperands(), host);
     }
     return isFunction || host || isa<math::SqrtOp>(op) || isComparisonOfEightBit(op) ? widen(builder, a, op, host)
                                                                                      : Value();
@@ -283,7 +274,6 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
     return {};
   }
 
-  /// Null: there is none.
   static Value function64(Arithmetic &a, Operation *op) {
     Value x = op->getOperand(0);
     if (isa<math::ExpOp>(op))
@@ -296,9 +286,15 @@ struct ExpandNumerics final : public tessera::impl::ExpandNumericsPassBase<Expan
       return expandLog2of64(a, x);
     if (isa<math::TanhOp>(op))
       return expandTanh64(a, x);
-    if (isa<math::RsqrtOp>(op))
-      return a.div(a.constant(x.getType(), 1.0), a.apply<math::SqrtOp>(x));
-    return {};
+    if (isa<math::ErfOp>(op))
+      return expandErf64(a, x);
+    if (isa<math::SinOp>(op))
+      return expandSin64(a, x);
+    if (isa<math::CosOp>(op))
+      return expandCos64(a, x);
+    if (isa<math::PowFOp>(op))
+      return expandPow64(a, x, op->getOperand(1));
+    return a.div(a.constant(x.getType(), 1.0), a.apply<math::SqrtOp>(x)); // rsqrt
   }
 
   /// maxnum and minnum of widened operands: LLVM narrows its own maxnum back to f16, and then calls fmaxf.

@@ -1,7 +1,7 @@
 //===- Functions64.cpp - mathematical functions of f64 in plain arithmetic ------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// The same shapes as in Functions.cpp with more terms: Taylor series on the reduced range throughout, so no coefficient needs a source.  Also pow of f32,
-// which needs more than f32 holds.
+// The same shapes as in Functions.cpp with more terms: Taylor series on the reduced range, but for erf, whose polynomials are minimax
+// (tools/scripts/fit_functions.py).
 //
 #include "compiler/Numerics/Arithmetic.h"
 
@@ -19,14 +19,12 @@ static Value integerOf(Arithmetic &a, Value shifted) {
   return a.sub(bits, a.integer(bits.getType(), 0x4338000000000000));
 }
 
-/// y * 2^n in two factors, so that denormal results come out.
-static Value scale(Arithmetic &a, Value y, Value n) {
+Value scale64(Arithmetic &a, Value y, Value n) {
   Value half = a.shrSigned(n, a.integer(n.getType(), 1));
   return a.mul(a.mul(y, a.power(half)), a.power(a.sub(n, half)));
 }
 
-/// exp(r) - 1 for |r| < 0.55.
-static Value expMinusOne(Arithmetic &a, Value r) {
+Value expMinusOne64(Arithmetic &a, Value r) {
   Value p = a.polynomial(r, {1.0 / 355687428096000, 1.0 / 20922789888000, 1.0 / 1307674368000, 1.0 / 87178291200,
                              1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
                              1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
@@ -53,7 +51,7 @@ static ExpParts reduceExp(Arithmetic &a, Value x, double unreduced = 0) {
 
 Value expandExp64(Arithmetic &a, Value input) {
   ExpParts parts = reduceExp(a, a.clamp(input, -747.0, 711.0));
-  return scale(a, a.add(expMinusOne(a, parts.r), a.constant(input.getType(), 1.0)), parts.n);
+  return scale64(a, a.add(expMinusOne64(a, parts.r), a.constant(input.getType(), 1.0)), parts.n);
 }
 
 Value expandExp2of64(Arithmetic &a, Value input) {
@@ -65,8 +63,8 @@ Value expandExp2of64(Arithmetic &a, Value input) {
   Value high = a.mul(r, a.constant(type, 0.69314718055994530942));
   Value low = a.fma(r, a.constant(type, 0.69314718055994530942), a.sub(a.constant(type, -0.0), high));
   low = a.fma(r, a.constant(type, 2.3190468138462996e-17), low);
-  Value p = a.add(a.add(expMinusOne(a, high), low), a.constant(type, 1.0));
-  return scale(a, p, integerOf(a, shifted));
+  Value p = a.add(a.add(expMinusOne64(a, high), low), a.constant(type, 1.0));
+  return scale64(a, p, integerOf(a, shifted));
 }
 
 namespace {
@@ -136,7 +134,7 @@ Value expandTanh64(Arithmetic &a, Value x) {
   // e = exp(2 |x|) - 1 without cancellation; tanh = e / (e + 2).  Small arguments are not reduced: n = 1 would cost e a bit.
   ExpParts parts = reduceExp(a, a.make<arith::MinimumFOp>(a.add(size, size), a.constant(type, 44.0)), 0.55);
   Value power = a.power(parts.n);
-  Value e = a.fma(power, expMinusOne(a, parts.r), a.sub(power, one));
+  Value e = a.fma(power, expMinusOne64(a, parts.r), a.sub(power, one));
   // From 1/2 on as 1 - 2 / (e + 2), where the error of the quotient counts half or less; below, what the sum and the quotient lost is added.
   Value two = a.constant(type, 2.0), isLarge = a.compare(FP::OGT, e, two);
   Value numerator = a.select(isLarge, two, e), sum = a.add(e, two);
@@ -146,25 +144,26 @@ Value expandTanh64(Arithmetic &a, Value x) {
   return a.make<math::CopySignOp>(a.select(isLarge, a.sub(one, quotient), quotient), x);
 }
 
-Value expandPow(Arithmetic &a, Value x, Value y) {
+Value expandErf64(Arithmetic &a, Value x) {
   Type type = x.getType();
-  Value zero = a.constant(type, 0.0), one = a.constant(type, 1.0);
-  Value size = a.abs(x);
-  Value exponent = a.mul(expandLog2of64(a, a.cast<arith::ExtFOp>(size, a.f64())), a.cast<arith::ExtFOp>(y, a.f64()));
-  Value result = a.cast<arith::TruncFOp>(expandExp2of64(a, exponent), a.f32());
-  // (-1)^(+-inf) = 1, where 0 * inf gave NaN.
-  result = a.select(a.andBits(a.compare(FP::OEQ, size, one), a.compare(FP::ORD, y, y)), one, result);
-  Value isInteger = a.compare(FP::OEQ, a.apply<math::FloorOp>(y), y);
-  Value half = a.mul(y, a.constant(type, 0.5));
-  Value isOdd = a.andBits(isInteger, a.compare(FP::ONE, a.apply<math::FloorOp>(half), half));
-  result = a.select(isOdd, a.make<math::CopySignOp>(result, x), result);
-  Value finiteNegative =
-      a.andBits(a.compare(FP::OLT, x, zero),
-                a.compare(FP::OGT, x, a.constant(type, APFloat::getInf(APFloat::IEEEsingle(), true))));
-  result = a.select(a.andBits(finiteNegative, a.compare(FP::UNE, a.apply<math::FloorOp>(y), y)),
-                    a.constant(type, APFloat::getNaN(APFloat::IEEEsingle())), result);
-  result = a.select(a.compare(FP::OEQ, x, one), one, result);
-  return a.select(a.compare(FP::OEQ, y, zero), one, result);
+  Value size = a.abs(x), z = a.mul(x, x), one = a.constant(type, 1.0);
+  // Below 1 an odd polynomial; above, 1 - exp(-x^2) g with g = exp(x^2) erfc(x) as a polynomial in (|x| - 3) / (|x| + 3); from 6 on the result is 1.
+  Value p = a.polynomial(z, {5.9606853385209710332e-11, -1.1374955736070149599e-9, 1.4660328722742259544e-8,
+                             -1.6350396222864616262e-7, 1.6461008477802701324e-6, -0.000014925595772180905342,
+                             0.00012055331132955819588, -0.00085483269814255420875, 0.0052239776248284306696,
+                             -0.026866170645077875148, 0.11283791670954884473, -0.37612638903183748178,
+                             0.12837916709551257377});
+  Value near = a.fma(p, x, x);
+  Value far = a.make<arith::MinimumFOp>(size, a.constant(type, 6.0)), three = a.constant(type, 3.0);
+  Value t = a.div(a.sub(far, three), a.add(far, three));
+  Value g =
+      a.polynomial(t, {-8.139090846564930379e-6, -0.000011236342934275253338, 0.000065242891709623250783,
+                       0.000045432862945470154453, -0.00059719854992863827148, 0.00070768214473317005097,
+                       0.0042691315366698718073, -0.024392496430267883993, 0.071665837932092276256,
+                       -0.1501159364657451955, 0.24560380170505003253, -0.3262335600439589932, 0.17900115118136228019});
+  Value e = expandExp64(a, a.mul(a.sub(a.constant(type, -0.0), far), far));
+  Value result = a.fma(a.sub(a.constant(type, -0.0), e), g, one);
+  return a.select(a.compare(FP::OLT, size, one), near, a.make<math::CopySignOp>(result, x));
 }
 
 } // namespace tessera::numerics

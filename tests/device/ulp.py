@@ -11,6 +11,7 @@ read such arguments as 0: R8.9).  Prints the rows of the table in docs/accuracy.
 """
 import argparse
 import decimal
+import functools
 import math
 import os
 import random
@@ -28,7 +29,7 @@ BOUND = 2.0
 #: What a GPU has in hardware and may read arguments below the normal range as 0 (R8.9).
 HARDWARE = ("exp2", "rsqrt")
 FUNCTIONS32 = ["exp", "exp2", "log", "log2", "tanh", "erf", "sin", "cos", "sqrt", "rsqrt", "pow"]
-FUNCTIONS64 = ["exp", "exp2", "log", "log2", "tanh", "sqrt", "rsqrt"]
+FUNCTIONS64 = ["exp", "exp2", "log", "log2", "tanh", "erf", "sin", "cos", "sqrt", "rsqrt", "pow"]
 SOURCE = """kernel test(x: in {t}[N], z: in {t}[N], y: out {t}[N]) grid (i in 0..N by 1024) {{
   let a = x[i +: 1024]
   let b = z[i +: 1024]
@@ -84,14 +85,80 @@ def tanh_exactly(x):
     return value if x >= 0 else -value
 
 
-DECIMAL64 = {"exp": lambda x: x.exp(), "exp2": lambda x: (x * LN2).exp(), "log": lambda x: x.ln(), "log2": lambda x: x.ln() / LN2, "tanh": tanh_exactly,
+@functools.cache
+def pi_to(digits):
+    """Machin's formula."""
+    with decimal.localcontext() as context:
+        context.prec = digits + 10
+
+        def arctan_inverse(n):
+            total = term = decimal.Decimal(1) / n
+            k = 1
+            while abs(term) > decimal.Decimal(10) ** -(digits + 8):
+                term /= -n * n
+                k += 2
+                total += term / k
+            return total
+
+        return 4 * (4 * arctan_inverse(5) - arctan_inverse(239))
+
+
+def sine_exactly(x, quarter=0):
+    """sin(x + quarter * pi/2): the quotient by pi/2 to as many digits as x has, then the series."""
+    with decimal.localcontext() as context:
+        context.prec = 60 + max(x.adjusted(), 0)
+        half_pi = pi_to(400) / 2
+        turns = (x / half_pi).to_integral_value()
+        rest, turns = x - turns * half_pi, (int(turns) + quarter) % 4
+        context.prec = 45
+        rest = +rest
+        total = term = rest if turns % 2 == 0 else decimal.Decimal(1)
+        k = 1 if turns % 2 == 0 else 0
+        while term and abs(term) > abs(total) * decimal.Decimal("1e-42"):
+            term *= -rest * rest / ((k + 1) * (k + 2))
+            k += 2
+            total += term
+        return -total if turns >= 2 else total
+
+
+def erf_exactly(x):
+    with decimal.localcontext() as context:
+        context.prec = 60  # terms of the series reach e^36 before they fall
+        total = term = x
+        n = 0
+        while term and abs(term) > abs(total) * decimal.Decimal("1e-44"):
+            n += 1
+            term *= -x * x / n
+            total += term / (2 * n + 1)
+        return 2 * total / pi_to(60).sqrt()
+
+
+DECIMAL64 = {"erf": erf_exactly, "sin": sine_exactly, "cos": lambda x: sine_exactly(x, 1),
+             "exp": lambda x: x.exp(), "exp2": lambda x: (x * LN2).exp(), "log": lambda x: x.ln(), "log2": lambda x: x.ln() / LN2, "tanh": tanh_exactly,
              "sqrt": lambda x: x.sqrt(), "rsqrt": lambda x: 1 / x.sqrt()}
-LIMITS64 = {"exp": (-INF, 0.0, INF, INF), "exp2": (-INF, 0.0, INF, INF), "tanh": (-INF, -1.0, INF, 1.0)}
+
+
+def power64(x, y):
+    """C's rules decide what is special; the rest is decimal."""
+    special = power(x, y)
+    if x != x or y != y or x in (0, 1, INF, -INF) or y in (0, INF, -INF) or special != special:
+        return special
+    exponent = decimal.Decimal(y) * decimal.Decimal(abs(x)).ln()
+    if abs(exponent) > 800:
+        return math.copysign(INF if exponent > 0 else 0.0, special)
+    with decimal.localcontext() as context:
+        context.prec = 60
+        value = (decimal.Decimal(y) * decimal.Decimal(abs(x)).ln()).exp()
+    return -value if x < 0 and y % 2 == 1 else value
 
 
 def exact64(name, x):
-    if x != x:
+    if x != x or (name in ("sin", "cos") and abs(x) == INF):
         return NAN
+    if x == 0 and name in ("sin", "erf"):
+        return x
+    if name == "erf" and abs(x) > 7:
+        return math.copysign(1.0, x)
     if name in ("log", "log2", "sqrt", "rsqrt"):
         if x < 0:
             return NAN
@@ -104,6 +171,13 @@ def exact64(name, x):
     elif name in ("exp", "exp2") and abs(x) > 1100:
         return INF if x > 0 else 0.0
     return DECIMAL64[name](decimal.Decimal(x))
+
+
+def nearest32(x):
+    try:
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(INF, x)
 
 
 def float32(bits):
@@ -120,18 +194,38 @@ def arguments32(stride, picked):
     bits += [b | 0x80000000 for b in bits]
     values = [float32(b) for b in bits]
     for reach in (1.0, 10.0, 130.0, 1e5):
-        values += [float32(struct.unpack("<I", struct.pack("<f", picked.uniform(-reach, reach)))[0]) for _ in range(20000)]
+        values += [nearest32(picked.uniform(-reach, reach)) for _ in range(20000)]
     return values + ([float32(b) for b in range(0, 1 << 32, stride)] if not numpy or stride > 101 else [])
 
 
 def arguments64(picked):
     values = [0.0, 5e-324, 2.0 ** -1022, 1.7976931348623157e308, INF, NAN, 1.0, 0.5, 2.0, 709.782712893384, 709.8, 744.9, 745.2, 1023.9999, 1024.0, 1074.0, 1075.0, 1 - 2.0 ** -53,
-              1 + 2.0 ** -52, 1e-9, 22.0, 0.275]
+              1 + 2.0 ** -52, 1e-9, 22.0, 0.275, 0.78, math.pi / 4, 5.9215871957945065, 6.0, float.fromhex("0x1.6ac5b262ca1ffp849")]
+    values += [picked.getrandbits(picked.randrange(1, 60)) * (math.pi / 2) for _ in range(2000)]
     values += [-v for v in values]
     for reach in (1.0, 3.0, 745.0, 1100.0):
         values += [picked.uniform(-reach, reach) for _ in range(3000)]
     values += [1 + picked.uniform(-1, 1) * 2.0 ** -picked.randrange(50) for _ in range(3000)]
     return values + [struct.unpack("<d", struct.pack("<Q", picked.getrandbits(64)))[0] for _ in range(6000)]
+
+
+def powers32(picked, count):
+    return [nearest32(picked.choice([picked.uniform(-20, 20), float(picked.randint(-9, 9))])) for _ in range(count)]
+
+
+def powers64(picked):
+    """Bases and exponents: special values among each other, results over the whole range, bases close to 1, negative ones to integers, any bits."""
+    special = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 1e300, -1e300, 5e-324, INF, -INF, NAN, 2.0 ** 53, 1 + 2.0 ** -52, 1 - 2.0 ** -53]
+    pairs = [(a, b) for a in special for b in special]
+    for _ in range(4000):
+        base = picked.uniform(1, 2) * 2.0 ** picked.randrange(-1022, 1023)
+        pairs.append((base, picked.uniform(-1080, 1080) / math.log2(base)))
+        base = 1 + picked.uniform(-0.5, 0.5) * 2.0 ** -picked.randrange(48)
+        pairs.append((base, picked.uniform(-1080, 1080) / (math.log2(base) or 1e-16)))
+        pairs.append((-picked.uniform(0, 4), float(picked.randrange(-500, 500))))
+        pairs.append((picked.uniform(0, 10), picked.uniform(-20, 20)))
+        pairs.append(struct.unpack("<dd", struct.pack("<QQ", picked.getrandbits(64), picked.getrandbits(64))))
+    return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def save(path, kind, data, count):
@@ -232,14 +326,17 @@ def main():
             for name in names:
                 measure = Measure(24, -126) if kind == "f32" else Measure(53, -1022)
                 x = x32 if kind == "f32" else x64
-                z = [float32(struct.unpack("<I", struct.pack("<f", picked.choice([picked.uniform(-20, 20), float(picked.randint(-9, 9))])))[0]) for _ in x]
+                z = [0.0] * len(x)
+                if name == "pow":
+                    x, z = (x32, powers32(picked, len(x32))) if kind == "f32" else powers64(picked)
                 for a, b, y in zip(x, z, runner.listed(kind, name, x, z)):
-                    if kind == "f32" and name in HARDWARE and 0 < abs(a) < 2.0 ** -126 and y == EXACT32[name](math.copysign(0.0, a)):
+                    if kind == "f32" and name in HARDWARE and 0 < abs(a) < 2.0 ** -126 and y == EXACT32[name](math.copysign(0.0, a)) != nearest32(EXACT32[name](a)):
                         measure.flushed += 1
                         continue
-                    if b != b or (kind == "f32" and b == float32(0x3DFBE76D)):
-                        continue
-                    measure.add((a, b) if name == "pow" else a, y, power(a, b) if name == "pow" else EXACT32[name](a) if kind == "f32" else exact64(name, a))
+                    if name == "pow":
+                        measure.add((a, b), y, power(a, b) if kind == "f32" else power64(a, b))
+                    else:
+                        measure.add(a, y, EXACT32[name](a) if kind == "f32" else exact64(name, a))
                 if kind == "f32" and name != "pow" and numpy and options.stride <= 101:
                     runner.comb(name, options.stride, measure)
                 at = measure.at if not isinstance(measure.at, tuple) else f"{measure.at[0]:.9g}, {measure.at[1]:.9g}"
