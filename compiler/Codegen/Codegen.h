@@ -52,7 +52,14 @@ struct InstructionCount {
 /// Sum over everything nested in `op`.
 InstructionCount countInstructions(mlir::Operation *op);
 
-/// Fault::Program, naming the function, if one is above the budget.
+/// The first function that costs more than the options allow, by how much, and what to do; no function: none does.
+struct BudgetExcess {
+  mlir::Operation *function = nullptr;
+  std::string message, remedy;
+};
+BudgetExcess findBudgetExcess(mlir::ModuleOp module, const CodegenOptions &options);
+
+/// Fault::Program (T0506), naming the function, if one is above the budget.
 Result<void> checkBudget(mlir::ModuleOp module, const CodegenOptions &options);
 
 } // namespace tessera

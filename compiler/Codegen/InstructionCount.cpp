@@ -46,19 +46,28 @@ InstructionCount tessera::countInstructions(Operation *op) {
   return total;
 }
 
-Result<void> tessera::checkBudget(ModuleOp module, const CodegenOptions &options) {
+BudgetExcess tessera::findBudgetExcess(ModuleOp module, const CodegenOptions &options) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     InstructionCount count = countInstructions(function);
     auto tooBig = [&](int64_t found, int64_t budget, const char *what) {
-      return Error{Fault::Program,
-                   fmt::format("'{}' needs {} {} for each thread, expected at most {}", function.getSymName().str(),
-                               found, what, budget),
-                   "make the tiles smaller, use more warps, or turn a static loop into one that runs", "T9001"};
+      int64_t times = (found + budget - 1) / budget;
+      return BudgetExcess{function,
+                          fmt::format("'{}' needs {} {} for each thread, expected at most {}",
+                                      function.getSymName().str(), found, what, budget),
+                          fmt::format("make the tiles smaller by a factor of {0}, use {0} times as many warps, or turn "
+                                      "a static loop into one that runs",
+                                      times)};
     };
     if (count.instructions > options.instructionBudget)
       return tooBig(count.instructions, options.instructionBudget, "instructions");
     if (count.elements > options.elementBudget)
       return tooBig(count.elements, options.elementBudget, "element operations");
   }
+  return {};
+}
+
+Result<void> tessera::checkBudget(ModuleOp module, const CodegenOptions &options) {
+  if (BudgetExcess excess = findBudgetExcess(module, options); excess.function)
+    return Error{Fault::Program, excess.message, excess.remedy, "T0506"};
   return {};
 }

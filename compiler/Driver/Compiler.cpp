@@ -325,6 +325,10 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
     return;
   }
   CodegenOptions codegen;
+  if (BudgetExcess excess = findBudgetExcess(module, codegen); excess.function) { // with the kernel's place
+    excess.function->emitError() << "T0506: " << excess.message << "; " << excess.remedy;
+    return;
+  }
   Result<std::string> text =
       options.emit == Emit::Llvm ? emitLlvm(module, target, codegen) : emitPtx(module, target, codegen);
   if (!text)

@@ -49,6 +49,8 @@ public:
 
   File run() {
     while (!atEnd()) {
+      if (accept(";"))
+        continue;
       size_t before = position;
       declaration();
       if (panicking || position == before)
@@ -609,7 +611,8 @@ private:
         return left;
       }
       SourceRange at = take().range;
-      ExprPtr right = info->level < kNotLevel && is("not") ? binary(kNotLevel) : binary(info->level + 1);
+      ExprPtr right =
+          binary(info->level + 1); // of `or` and `and` it may begin with `not`, which binds tighter than both
       left = std::make_unique<BinaryExpr>(from(start), info->op, at, std::move(left), std::move(right));
       if (info->level != kComparisonLevel)
         compared = 0;

@@ -89,6 +89,7 @@ void buildGpuPipeline(OpPassManager &manager, const TargetInfo &target, const Sc
   kernels.addPass(createCSEPass());
   AllocateSharedPassOptions allocate;
   allocate.sharedBytes = sharedBytes;
+  allocate.target = std::string(target.name);
   kernels.addPass(createAllocateSharedPass(allocate));
   // Needs the places of buffers: two that share memory conflict.
   kernels.addPass(createInsertBarriersPass());

@@ -96,9 +96,10 @@ struct AllocateShared final : public tessera::impl::AllocateSharedPassBase<Alloc
   }
 
   void reject(tile::KernelOp kernel, MutableArrayRef<Buffer> buffers, int64_t total) {
-    InFlightDiagnostic diagnostic =
-        kernel.emitError() << "T0501: the kernel needs " << total << " bytes of shared memory, the target allows "
-                           << int64_t(sharedBytes) << "; smaller tiles or fewer stages need less";
+    InFlightDiagnostic diagnostic = kernel.emitError()
+                                    << "T0501: '" << kernel.getSymName() << "' needs " << total
+                                    << " bytes of shared memory, " << StringRef(target) << " allows "
+                                    << int64_t(sharedBytes) << "; smaller tiles or fewer stages need less";
     for (Buffer &buffer : buffers) {
       auto type = cast<BufferType>(buffer.alloc.getResult().getType());
       std::string tile;

@@ -103,7 +103,8 @@ def AllocateSharedPass : Pass<"tile-gpu-allocate-shared", "::tessera::tile::Kern
     %s = tile_gpu.alloc {offset = 0 : i64} : !tile_gpu.buffer<64x64xf32, #shared>
     ```
   }];
-  let options = [Option<"sharedBytes", "shared-bytes", "int64_t", "101376", "shared memory of a block of the target">];
+  let options = [Option<"sharedBytes", "shared-bytes", "int64_t", "101376", "shared memory of a block of the target">,
+                 Option<"target", "target", "std::string", [{"the target"}], "its name, for the message">];
   let dependentDialects = ["::tessera::tile_gpu::TileGPUDialect"];
 }
 

@@ -2,8 +2,8 @@
 //
 // Verifiers cite the rule numbers of TileOps.td.
 //
+#include "dialect/Tile/TileSlices.h"
 #include "dialect/Tile/ElementTypes.h"
-#include "dialect/Tile/TileDialect.h"
 
 using namespace mlir;
 using namespace tessera::tile;
@@ -76,9 +76,8 @@ static StringRef modeOf(Value view) {
   return mode ? mode.getValue() : StringRef();
 }
 
-/// slice_c1 to slice_c4.
-static LogicalResult verifySlice(Operation *op, ViewType view, OperandRange indices, ArrayRef<int64_t> widths,
-                                 ArrayRef<int64_t> steps) {
+LogicalResult tessera::tile::verifySlice(mlir::Operation *op, ViewType view, OperandRange indices,
+                                         ArrayRef<int64_t> widths, ArrayRef<int64_t> steps) {
   size_t rank = view.getRank();
   if (indices.size() != rank || widths.size() != rank || steps.size() != rank)
     return op->emitOpError() << "slice_c1: expected one index, width and step for each of the view's " << rank

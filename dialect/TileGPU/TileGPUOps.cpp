@@ -2,6 +2,7 @@
 //
 // Verifiers cite the rule numbers of TileGPUOps.td.
 //
+#include "dialect/Tile/TileSlices.h"
 #include "dialect/TileGPU/Layouts.h"
 #include "dialect/TileGPU/Products.h"
 
@@ -107,6 +108,9 @@ LogicalResult CopyOp::verify() {
                          << buffer.getElementType();
   if (!fitsBuffer(shape, view.getElementType(), buffer))
     return emitOpError() << "copy_c1: expected a slice that fits " << buffer;
+  for (int64_t step : getSteps())
+    if (step < 1)
+      return emitOpError() << "copy_c4: expected steps of at least 1, got " << step;
   return success();
 }
 
@@ -161,6 +165,9 @@ LogicalResult CountOp::verify() {
 }
 
 LogicalResult AtomicOp::verify() {
+  auto view = cast<tile::ViewType>(getView().getType());
+  if (failed(tile::verifySlice(*this, view, getIndices(), getWidths(), getSteps())))
+    return failure();
   if (bool(getBuffer()) == isa<RankedTensorType>(getResult().getType()))
     return emitOpError() << "atomic_c6: expected a buffer exactly for a scalar, got " << getResult().getType()
                          << (getBuffer() ? " with one" : " without one");

@@ -131,7 +131,7 @@ def TileGPU_CopyOp : TileGPU_Op<"copy", [AttrSizedOperandSegments]> {
   let description = [{
     The slice's elements outside the view read `pad`; elements of the buffer beyond the slice's shape become 0.  Nothing is copied
     unless `predicate` holds (absent: true).  The data has arrived after `tile_gpu.wait` covers this copy's group.
-    Rules: copy_c1 the slice fits the buffer (same rank, no larger extent); copy_c2 same element type; copy_c3 no index tiles.
+    Rules: copy_c1 the slice fits the buffer (same rank, no larger extent); copy_c2 same element type; copy_c3 no index tiles; copy_c4 steps are at least 1.
   }];
   let arguments = (ins Tile_ViewType:$view, Variadic<I64>:$indices, DenseI64ArrayAttr:$widths, DenseI64ArrayAttr:$steps, Optional<Tile_Scalar>:$pad,
       Optional<I1>:$predicate, TileGPU_BufferType:$buffer);

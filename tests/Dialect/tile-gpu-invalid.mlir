@@ -162,6 +162,15 @@ tile.kernel @copy_c3(%x: !tile.view<?x64xbf16> {tile.name = "x", tile.mode = "in
 
 // -----
 
+tile.kernel @copy_c4(%x: !tile.view<?x64xbf16> {tile.name = "x", tile.mode = "in", tile.dtype = "bf16", tile.dims = ["R", "64"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}) attributes {dims = ["R"], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>>
+  // expected-error@+1 {{copy_c4: expected steps of at least 1, got 0}}
+  tile_gpu.copy %x[%i, %i] widths [16, 64] steps [1, 0] into %b : !tile.view<?x64xbf16>, !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>>
+  tile.return
+}
+
+// -----
+
 tile.kernel @write_c1(%h: bf16 {tile.name = "h", tile.dtype = "bf16"}) attributes {dims = ["R"], grid = []} {
   %t = tile.broadcast %h : bf16 -> tensor<16x128xbf16, #tile_gpu.dist<register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], warp = [[1, 0], [2, 0]], reps = [4, 2]>>
   %b = tile_gpu.alloc : !tile_gpu.buffer<16x64xbf16, #tile_gpu.shared<order = [0, 1], pitch = 128, mask = 7, shift = 0>>
@@ -227,6 +236,16 @@ tile.kernel @dot_c7(%s: f32 {tile.name = "s", tile.dtype = "f32"}) attributes {d
   %z = tile.broadcast %s : f32 -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
   // expected-error@+1 {{dot_c7: expected element types of the instruction, got 'bf16', 'bf16' and 'f32'}}
   %d = tile_gpu.dot %a, %b, %z {mma = #tile_gpu<mma f16>, warps = array<i64: 4, 1>} : !tile_gpu.buffer<64x16xbf16, #tile_gpu.shared<order = [0, 1], pitch = 32, mask = 0, shift = 0>>, !tile_gpu.buffer<16x32xbf16, #tile_gpu.shared<order = [0, 1], pitch = 64, mask = 0, shift = 0>> -> tensor<64x32xf32, #tile_gpu.dist<register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]], reps = [1, 4]>>
+  tile.return
+}
+
+// -----
+
+// Slices of atomics obey the rules of all slices.
+tile.kernel @atomic_slice_c1(%c: !tile.view<?xi32> {tile.name = "c", tile.mode = "inout", tile.dtype = "i32", tile.dims = ["R"]}, %i: i64 {tile.name = "i", tile.dtype = "i64"}, %n: i32 {tile.name = "n", tile.dtype = "i32"}) attributes {dims = ["R"], grid = []} {
+  %b = tile_gpu.alloc : !tile_gpu.buffer<1xi32, #tile_gpu.shared<order = [0], pitch = 16, mask = 0, shift = 0>>
+  // expected-error@+1 {{slice_c1: expected one index, width and step for each of the view's 1 dimensions, got 1, 2 and 1}}
+  %o = tile_gpu.atomic add %n, %c[%i] widths [0, 1] steps [1] order relaxed through %b : i32, !tile.view<?xi32>[i64] through !tile_gpu.buffer<1xi32, #tile_gpu.shared<order = [0], pitch = 16, mask = 0, shift = 0>> -> i32
   tile.return
 }
 

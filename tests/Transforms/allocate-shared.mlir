@@ -24,7 +24,7 @@ tile.kernel @reuses(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mode = "ino
 
 // CHECK-LABEL: tile.kernel @keeps_apart
 // CHECK-SAME:    tile_gpu.shared_bytes = 8192
-// REJECT:      error: T0501: the kernel needs 8192 bytes of shared memory, the target allows 4096
+// REJECT:      error: T0501: 'keeps_apart' needs 8192 bytes of shared memory, the target allows 4096
 // REJECT:      note: 4096 bytes for a tile f32[32, 32]
 tile.kernel @keeps_apart(%x: !tile.view<32x32xf32> {tile.name = "x", tile.mode = "inout", tile.dtype = "f32", tile.dims = ["32", "32"]}) attributes {dims = [], grid = [], tile_gpu.warps = 4 : i64} {
   %c0 = arith.constant 0 : i64

@@ -160,6 +160,8 @@ TEST_CASE("the budget refuses and names the function") {
   CHECK(result.error().fault == Fault::Program);
   CHECK(contains(result.error().message, "'long' needs 2"));
   CHECK(contains(result.error().message, "expected at most 20000"));
+  CHECK(result.error().code == "T0506");
+  CHECK(contains(result.error().remedy, "by a factor of 2"));
   CodegenOptions wide;
   wide.elementBudget = 100;
   Parsed vectors("llvm.func @v(%a: vector<128xf32>) -> vector<128xf32> { %b = llvm.fadd %a, %a : vector<128xf32> "

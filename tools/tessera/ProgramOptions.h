@@ -17,7 +17,7 @@ struct SharedOptions {
   std::string file, kernel;
   std::vector<std::string> definitions, importPaths;
   bool json = false, lineInfo = true, warningsAsErrors = false;
-  int warps = 0, stages = 0;
+  int warps = 0, stages = 0, optimization = 2;
   std::string printAfter;
 
   /// FILE, -D, -I, --json.
@@ -37,6 +37,11 @@ struct SharedOptions {
     command.add_option("--stages", stages, "stages of a pipelined loop (default: the compiler chooses)")
         ->type_name("N")
         ->check(CLI::Range(1, 16));
+    command
+        .add_option("-O", optimization,
+                    "LLVM's level for host code: 0 or 2; results are the same to the bit (default: 2)")
+        ->type_name("LEVEL")
+        ->check(CLI::IsMember({0, 2}));
     command.add_flag("!--no-lineinfo,--lineinfo", lineInfo, "source lines in the code, for profilers (default: on)");
     command.add_option("--print-after", printAfter, "print the IR after this pass, or after all")
         ->type_name("PASS|all");
@@ -54,6 +59,7 @@ struct SharedOptions {
     options.lineInfo = lineInfo;
     options.warps = warps;
     options.stages = stages;
+    options.optimization = optimization;
     options.printAfter = printAfter;
     options.warningsAsErrors = warningsAsErrors;
     for (const std::string &definition : definitions) {
