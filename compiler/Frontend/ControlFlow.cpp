@@ -166,7 +166,7 @@ Value ControlFlow::branch(mlir::Value condition, ArrayRef<std::string> assigned,
 //===----------------------------------------------------------------------===//
 
 void ControlFlow::loop(mlir::Value lo, mlir::Value hi, mlir::Value step, ArrayRef<std::string> assigned,
-                       llvm::function_ref<void(mlir::Value)> body, At at) {
+                       llvm::function_ref<void(mlir::Value)> body, At at, const char *goesOn) {
   OpBuilder &builder = emitter.builder;
   Location place = emitter.loc(at);
   auto constant = step.getDefiningOp<arith::ConstantOp>();
@@ -178,19 +178,75 @@ void ControlFlow::loop(mlir::Value lo, mlir::Value hi, mlir::Value step, ArrayRe
     step = arith::MaxSIOp::create(builder, place, step, one);
   }
   Carried before = carried(assigned);
-  auto op = scf::ForOp::create(builder, place, lo, hi, step, before.values);
+  // The body tells which loop it needs, so it is made first: index, then the variables.
+  Region region;
+  Block &block = region.emplaceBlock();
+  block.addArgument(builder.getI64Type(), place);
+  block.addArguments(before.types, SmallVector<Location>(before.types.size(), place));
+  SmallVector<mlir::Value> ends;
   {
     OpBuilder::InsertionGuard guard(builder);
-    if (!op.getBody()->empty() && op.getBody()->back().hasTrait<OpTrait::IsTerminator>())
-      op.getBody()->back().erase();
-    builder.setInsertionPointToEnd(op.getBody());
-    set(before, op.getRegionIterArgs());
+    builder.setInsertionPointToStart(&block);
+    set(before, block.getArguments().drop_front());
     environment.push();
-    body(op.getInductionVar());
+    body(block.getArgument(0));
     environment.pop();
-    scf::YieldOp::create(builder, place, carried(assigned).values);
+    ends = carried(assigned).values;
   }
-  set(before, op.getResults());
+  size_t flag = goesOn ? llvm::find(before.names, goesOn) - before.names.begin() : before.names.size();
+  if (flag == before.names.size() || ends[flag] == block.getArgument(1 + flag)) {
+    if (flag < before.names.size()) {
+      // Nothing that is left of the body breaks.
+      block.getArgument(1 + flag).replaceAllUsesWith(before.values[flag]);
+      block.eraseArgument(1 + flag);
+      set(before, before.values);
+      before.names.erase(before.names.begin() + flag);
+      before.values.erase(before.values.begin() + flag);
+      ends.erase(ends.begin() + flag);
+    }
+    auto op = scf::ForOp::create(builder, place, lo, hi, step, before.values);
+    op.getRegion().takeBody(region);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(op.getBody());
+    scf::YieldOp::create(builder, place, ends);
+    set(before, op.getResults());
+    return;
+  }
+  // How many iterations there are, as an unsigned number: hi - lo may exceed i64.
+  mlir::Value zero = emitter.indexConstant(0, at), one = emitter.indexConstant(1, at);
+  mlir::Value some = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::slt, lo, hi);
+  mlir::Value length = builder.createOrFold<arith::SubIOp>(place, hi, lo);
+  mlir::Value count =
+      builder.createOrFold<tile::CeilDivOp>(place, length.getType(), length, step, /*is_unsigned=*/true);
+  count = arith::SelectOp::create(builder, place, some, count, zero);
+
+  SmallVector<mlir::Value> inits = {zero};
+  llvm::append_range(inits, before.values);
+  SmallVector<Type> types(block.getArgumentTypes());
+  SmallVector<Location> places(types.size(), place);
+  auto op = scf::WhileOp::create(builder, place, types, inits);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *test = builder.createBlock(&op.getBefore(), {}, types, places);
+  mlir::Value isInside = arith::CmpIOp::create(builder, place, arith::CmpIPredicate::ult, test->getArgument(0), count);
+  mlir::Value runs = arith::AndIOp::create(builder, place, isInside, test->getArgument(1 + flag));
+  scf::ConditionOp::create(builder, place, runs, test->getArguments());
+  op.getAfter().takeBody(region);
+  Block *after = &op.getAfter().front();
+  mlir::Value number = after->getArgument(0);
+  builder.setInsertionPointToStart(after);
+  mlir::Value offset = builder.createOrFold<arith::MulIOp>(place, number, step);
+  mlir::Value index = builder.createOrFold<arith::AddIOp>(place, lo, offset);
+  if (index != number) {
+    SmallPtrSet<mlir::Operation *, 2> own = {index.getDefiningOp()};
+    if (mlir::Operation *scaled = offset.getDefiningOp())
+      own.insert(scaled);
+    number.replaceAllUsesExcept(index, own);
+  }
+  builder.setInsertionPointToEnd(after);
+  SmallVector<mlir::Value> yielded = {arith::AddIOp::create(builder, place, number, one)};
+  llvm::append_range(yielded, ends);
+  scf::YieldOp::create(builder, place, yielded);
+  set(before, op.getResults().drop_front());
 }
 
 void ControlFlow::whileLoop(ArrayRef<std::string> assigned, llvm::function_ref<mlir::Value()> condition,
@@ -207,7 +263,7 @@ void ControlFlow::whileLoop(ArrayRef<std::string> assigned, llvm::function_ref<m
     mlir::Value truth = condition();
     if (!truth)
       truth = arith::ConstantOp::create(builder, place, builder.getBoolAttr(false));
-    scf::ConditionOp::create(builder, place, truth, test->getArguments());
+    scf::ConditionOp::create(builder, place, truth, carried(assigned).values);
     Block *block = builder.createBlock(&op.getAfter(), {}, before.types, places);
     set(before, block->getArguments());
     environment.push();

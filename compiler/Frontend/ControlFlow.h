@@ -22,10 +22,11 @@ public:
   /// scf.if on an i1.  With `isValue` the bodies' values are unified and returned; otherwise nothing is.
   Value branch(mlir::Value condition, llvm::ArrayRef<std::string> assigned, Body thenBody, Body elseBody, bool isValue,
                At at);
-  /// scf.for over lo..hi by step, all i64 scalars; a step below 1 makes no iteration.  `body` gets the index.
+  /// scf.for over lo..hi by step, all i64 scalars; a step below 1 makes no iteration.  `body` gets the index.  Where `body` clears the bool variable
+  /// `goesOn` (null: none), the loop ends after that iteration, and is an scf.while over the number of the iteration.
   void loop(mlir::Value lo, mlir::Value hi, mlir::Value step, llvm::ArrayRef<std::string> assigned,
-            llvm::function_ref<void(mlir::Value)> body, At at);
-  /// scf.while; `condition` gives an i1 scalar (null after an error).
+            llvm::function_ref<void(mlir::Value)> body, At at, const char *goesOn = nullptr);
+  /// scf.while; `condition` gives an i1 scalar (null after an error) and may assign too.
   void whileLoop(llvm::ArrayRef<std::string> assigned, llvm::function_ref<mlir::Value()> condition,
                  llvm::function_ref<void()> body, At at);
 

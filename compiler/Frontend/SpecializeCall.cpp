@@ -3,6 +3,7 @@
 // A function is inlined at its call; what it emits carries the call site.  It sees its parameters, the names that its
 // parameter patterns bind, and (a closure) what it captured.
 //
+#include "compiler/Frontend/Exits.h"
 #include "compiler/Frontend/Specializer.h"
 
 #include "dialect/Tile/TileDialect.h"
@@ -280,7 +281,7 @@ Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, A
 
   Environment outer;
   std::swap(outer, environment);
-  int outerLoops = std::exchange(loopDepth, 0);
+  int outerLoops = std::exchange(loopDepth, 0), outerValues = std::exchange(valueDepth, 0);
   for (const auto &[name, value] : function->captured)
     environment.declare(name, {value, false});
   environment.push();
@@ -302,6 +303,7 @@ Value Specializer::inlineCall(const std::shared_ptr<const Function> &function, A
     active.pop_back();
   }
   loopDepth = outerLoops;
+  valueDepth = outerValues;
   std::swap(outer, environment);
   return result;
 }
@@ -319,7 +321,7 @@ Value Specializer::evalFunctionBlock(const std::vector<ast::StmtPtr> &statements
       if (expr.kind != ast::Expr::Kind::If)
         return eval(expr);
       const auto &branch = expr.as<ast::IfExpr>();
-      if (branch.elseBlock && alwaysReturns(branch.thenBlock) && alwaysReturns(*branch.elseBlock)) {
+      if (branch.elseBlock && alwaysLeaves(branch.thenBlock) && alwaysLeaves(*branch.elseBlock)) {
         std::optional<bool> constant;
         mlir::Value truth = condition(*branch.condition, constant);
         if (constant) {

@@ -1,5 +1,6 @@
 //===- SpecializeExpression.cpp - expressions ----------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 
+#include "compiler/Frontend/Exits.h"
 #include "compiler/Frontend/Specializer.h"
 
 #include "dialect/Tile/TileDialect.h"
@@ -330,7 +331,11 @@ Value Specializer::evalIf(const ast::IfExpr &branch) {
   mlir::Value truth = condition(*branch.condition, constant);
   auto side = [&](const ast::Block &block) {
     Value value = Value::nothing();
-    runBlock(block, &value);
+    ++valueDepth;
+    Flow flow = runBlock(block, &value);
+    --valueDepth;
+    if (flow != Flow::Next)
+      return Value::poison(); // reported
     if (value.kind == Value::Kind::Nothing)
       return error(at(block.range), "T0209", "a branch of an 'if' used as a value gives none",
                    "end it with an expression");

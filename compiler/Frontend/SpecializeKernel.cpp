@@ -1,5 +1,6 @@
 //===- SpecializeKernel.cpp - the signature of a kernel and its body ------------------ SPDX: Apache-2.0 WITH LLVM-exception -===//
 
+#include "compiler/Frontend/Exits.h"
 #include "compiler/Frontend/OpSpecializer.h"
 #include "compiler/Frontend/Specialize.h"
 #include "compiler/Frontend/Specializer.h"
@@ -282,8 +283,8 @@ bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
   if (failed() || !declareArguments(module))
     return false;
   environment.push();
-  if (needsAlive(kernel->body))
-    environment.declare("$alive", {literalOf(Value::of(true), DType::Bool, at(kernel->nameRange)), true});
+  if (needsFlag(kernel->body))
+    environment.declare(kInstanceGoesOn, {literalOf(Value::of(true), DType::Bool, at(kernel->nameRange)), true});
   runBlock(kernel->body);
   environment.pop();
   tile::ReturnOp::create(builder, loc(at(kernel->range)));

@@ -1,8 +1,8 @@
-//===- SpecializeStatement.cpp - statements and early return ---------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
+//===- SpecializeStatement.cpp - statements ---------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// An early `return` of a kernel nests what follows it: `if c { return } rest` becomes `if not c { rest }`.  Where
-// neither branch always returns, the hidden variable `$alive` says whether the program instance goes on.
+// Blocks, variables and assignments.  Statements that leave early: SpecializeExit.cpp; loops: SpecializeLoop.cpp.
 //
+#include "compiler/Frontend/Exits.h"
 #include "compiler/Frontend/Specializer.h"
 
 #include "dialect/Tile/TileDialect.h"
@@ -12,156 +12,6 @@
 using namespace mlir;
 
 namespace tessera::frontend {
-
-static constexpr const char *kAlive = "$alive";
-
-//===----------------------------------------------------------------------===//
-// Questions about syntax
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Collects assigned names, and whether there is a `return`, below statements and the blocks inside expressions.
-struct Scan {
-  std::vector<std::string> assigned;
-  bool hasReturn = false;
-
-  void name(const ast::Expr &target) {
-    if (target.kind == ast::Expr::Kind::Name)
-      assigned.push_back(target.as<ast::NameExpr>().name);
-  }
-  void block(const ast::Block &b) {
-    for (const ast::StmtPtr &s : b.statements)
-      statement(*s);
-  }
-  void optional(const ast::ExprPtr &e) {
-    if (e)
-      expression(*e);
-  }
-  void statement(const ast::Stmt &s) {
-    using K = ast::Stmt::Kind;
-    switch (s.kind) {
-    case K::Let:
-    case K::Var:
-      optional(s.as<ast::LetStmt>().value);
-      break;
-    case K::Assign:
-      for (const ast::ExprPtr &target : s.as<ast::AssignStmt>().targets)
-        name(*target);
-      optional(s.as<ast::AssignStmt>().value);
-      break;
-    case K::Expression:
-      optional(s.as<ast::ExprStmt>().value);
-      break;
-    case K::For:
-      block(s.as<ast::ForStmt>().body);
-      break;
-    case K::While:
-      block(s.as<ast::WhileStmt>().body);
-      break;
-    case K::Return:
-      hasReturn = true;
-      assigned.push_back(kAlive);
-      break;
-    default:
-      break;
-    }
-  }
-  void expression(const ast::Expr &e) {
-    using K = ast::Expr::Kind;
-    switch (e.kind) {
-    case K::If: {
-      const auto &branch = e.as<ast::IfExpr>();
-      block(branch.thenBlock);
-      if (branch.elseBlock)
-        block(*branch.elseBlock);
-      break;
-    }
-    case K::Block:
-      block(e.as<ast::BlockExpr>().block);
-      break;
-    case K::Unary:
-      optional(e.as<ast::UnaryExpr>().operand);
-      break;
-    case K::Binary:
-      optional(e.as<ast::BinaryExpr>().left);
-      optional(e.as<ast::BinaryExpr>().right);
-      break;
-    case K::Call:
-      for (const ast::Argument &argument : e.as<ast::CallExpr>().arguments)
-        optional(argument.value);
-      break;
-    case K::Tuple:
-      for (const ast::ExprPtr &element : e.as<ast::TupleExpr>().elements)
-        optional(element);
-      break;
-    default:
-      break;
-    }
-  }
-};
-
-bool hasReturn(const ast::Block &block) {
-  Scan scan;
-  scan.block(block);
-  return scan.hasReturn;
-}
-
-} // namespace
-
-bool alwaysReturns(const ast::Block &block) {
-  if (block.statements.empty())
-    return false;
-  const ast::Stmt &last = *block.statements.back();
-  if (last.kind == ast::Stmt::Kind::Return)
-    return true;
-  if (last.kind != ast::Stmt::Kind::Expression || last.as<ast::ExprStmt>().value->kind != ast::Expr::Kind::If)
-    return false;
-  const auto &branch = last.as<ast::ExprStmt>().value->as<ast::IfExpr>();
-  return branch.elseBlock && alwaysReturns(branch.thenBlock) && alwaysReturns(*branch.elseBlock);
-}
-
-static std::vector<std::string> unique(std::vector<std::string> names) {
-  llvm::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-/// The `if` of a statement, null for other statements.
-static const ast::IfExpr *asIf(const ast::Stmt &statement) {
-  if (statement.kind != ast::Stmt::Kind::Expression || statement.as<ast::ExprStmt>().value->kind != ast::Expr::Kind::If)
-    return nullptr;
-  return &statement.as<ast::ExprStmt>().value->as<ast::IfExpr>();
-}
-
-bool needsAlive(const ast::Block &body) {
-  for (const ast::StmtPtr &statement : body.statements) {
-    const ast::IfExpr *branch = asIf(*statement);
-    if (!branch)
-      continue;
-    bool thenMay = hasReturn(branch->thenBlock), elseMay = branch->elseBlock && hasReturn(*branch->elseBlock);
-    bool thenDoes = alwaysReturns(branch->thenBlock), elseDoes = branch->elseBlock && alwaysReturns(*branch->elseBlock);
-    // Nested returns: the outer `if` has to ask.
-    auto isFlat = [](const ast::Block &b) {
-      return llvm::none_of(b.statements, [](const ast::StmtPtr &s) {
-        Scan scan;
-        scan.statement(*s);
-        return s->kind != ast::Stmt::Kind::Return && scan.hasReturn;
-      });
-    };
-    if ((thenMay && (!thenDoes || !isFlat(branch->thenBlock))) ||
-        (elseMay && (!elseDoes || !isFlat(*branch->elseBlock))))
-      return true;
-  }
-  return false;
-}
-
-std::vector<std::string> assignedNames(ArrayRef<const ast::Block *> blocks) {
-  Scan scan;
-  for (const ast::Block *block : blocks)
-    scan.block(*block);
-  return unique(std::move(scan.assigned));
-}
 
 //===----------------------------------------------------------------------===//
 // Blocks
@@ -182,85 +32,11 @@ Specializer::Flow Specializer::runStatements(const std::vector<ast::StmtPtr> &st
       return Flow::Next;
     }
     if (const ast::IfExpr *branch = asIf(statement))
-      if (active.empty() && loopDepth == 0 &&
-          (hasReturn(branch->thenBlock) || (branch->elseBlock && hasReturn(*branch->elseBlock))))
+      if (valueDepth == 0 && (loopDepth > 0 || active.empty()) && mayLeave(*branch))
         return runIf(*branch, statements, i + 1);
-    if (runStatement(statement) == Flow::Returned)
-      return Flow::Returned;
-  }
-  return Flow::Next;
-}
-
-/// An `if` of a kernel with a `return` inside, and the statements after it in its block.
-Specializer::Flow Specializer::runIf(const ast::IfExpr &branch, const std::vector<ast::StmtPtr> &statements,
-                                     size_t next) {
-  std::optional<bool> constant;
-  mlir::Value truth = condition(*branch.condition, constant);
-  if (constant) {
-    Flow flow = Flow::Next;
-    environment.push();
-    if (*constant)
-      flow = runBlock(branch.thenBlock);
-    else if (branch.elseBlock)
-      flow = runBlock(*branch.elseBlock);
-    environment.pop();
-    if (flow == Flow::Returned)
+    if (Flow flow = runStatement(statement); flow != Flow::Next)
       return flow;
-    // A branch may have returned at run time, inside an `if` of its own.
-    if (!hasReturn(*constant || !branch.elseBlock ? branch.thenBlock : *branch.elseBlock) ||
-        (!*constant && !branch.elseBlock))
-      return runStatements(statements, next, nullptr);
-  } else {
-    if (!truth)
-      return Flow::Returned;
-    bool thenReturns = alwaysReturns(branch.thenBlock),
-         elseReturns = branch.elseBlock && alwaysReturns(*branch.elseBlock);
-    bool thenMay = hasReturn(branch.thenBlock), elseMay = branch.elseBlock && hasReturn(*branch.elseBlock);
-    Scan scan;
-    scan.block(branch.thenBlock);
-    if (branch.elseBlock)
-      scan.block(*branch.elseBlock);
-    bool restInThen = elseReturns && !thenMay, restInElse = thenReturns && !elseMay;
-    if (restInThen || restInElse)
-      for (size_t i = next; i < statements.size(); ++i)
-        scan.statement(*statements[i]);
-    auto side = [&](const ast::Block *block, bool withRest) {
-      if (block)
-        runBlock(*block);
-      if (withRest)
-        runStatements(statements, next, nullptr);
-      return Value::nothing();
-    };
-    auto thenSide = [&] { return side(&branch.thenBlock, restInThen); };
-    auto elseSide = [&] { return side(branch.elseBlock ? &*branch.elseBlock : nullptr, restInElse); };
-    std::vector<std::string> assigned = unique(std::move(scan.assigned));
-    if (restInElse && branch.thenBlock.statements.size() == 1) {
-      // `if c { return }`: the rest runs under `not c`, and there is no else.
-      Value live = logicalNot(Value::data(truth, DType::Bool), at(branch.condition->range));
-      control.branch(live.ssa, assigned, elseSide, thenSide, /*isValue=*/false, at(branch.range));
-    } else {
-      control.branch(truth, assigned, thenSide, elseSide, /*isValue=*/false, at(branch.range));
-    }
-    if (restInThen || restInElse)
-      return Flow::Next;
-    if (thenReturns && elseReturns)
-      return Flow::Returned;
   }
-  if (next >= statements.size())
-    return Flow::Next;
-  Variable *alive = environment.find(kAlive);
-  if (!alive || !alive->value.isData())
-    return runStatements(statements, next, nullptr);
-  Scan scan;
-  for (size_t i = next; i < statements.size(); ++i)
-    scan.statement(*statements[i]);
-  control.branch(
-      alive->value.ssa, unique(std::move(scan.assigned)),
-      [&] {
-        runStatements(statements, next, nullptr);
-        return Value::nothing();
-      },
-      [] { return Value::nothing(); }, /*isValue=*/false, at(branch.range));
   return Flow::Next;
 }
 
@@ -305,9 +81,9 @@ Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
   case K::For: {
     const auto &loop = statement.as<ast::ForStmt>();
     if (loop.isStatic)
-      runStaticFor(loop, 0);
+      runStaticFor(loop);
     else
-      runFor(loop, 0);
+      runFor(loop);
     return Flow::Next;
   }
   case K::While:
@@ -317,35 +93,13 @@ Specializer::Flow Specializer::runStatement(const ast::Stmt &statement) {
     return runReturn(statement.as<ast::ReturnStmt>());
   case K::Break:
   case K::Continue:
-    error(at(statement.range), "T0225",
-          "'break' and 'continue' are part of the language, but this version does not compile them yet",
-          "use while with a condition");
-    return Flow::Next;
+    return runLoopExit(statement);
   case K::Temp:
     error(at(statement.range), "T0225", "'temp' stands in an op; inside a kernel this version does not compile it yet",
           "");
     return Flow::Next;
   }
   return Flow::Next;
-}
-
-Specializer::Flow Specializer::runReturn(const ast::ReturnStmt &statement) {
-  At place = at(statement.range);
-  if (!active.empty()) {
-    error(place, "T0224", "in a fn, 'return' is the last statement, or the last of both branches of a final 'if'",
-          "give the value with an if expression");
-    return Flow::Returned;
-  }
-  if (loopDepth > 0) {
-    error(place, "T0224", "a kernel cannot return from inside a loop",
-          "leave the loop by its condition: while not done { ... }");
-    return Flow::Returned;
-  }
-  if (statement.value)
-    error(at(statement.value->range), "T0224", "a kernel returns nothing, found a value", "store it: y[i] = v");
-  if (Variable *alive = environment.find(kAlive))
-    alive->value.ssa = literalOf(Value::of(false), DType::Bool, place).ssa;
-  return Flow::Returned;
 }
 
 void Specializer::runExpression(const ast::ExprStmt &statement) {
@@ -380,8 +134,8 @@ void Specializer::runExpression(const ast::ExprStmt &statement) {
     return;
   }
   if (expr.kind == ast::Expr::Kind::Block) {
-    if (hasReturn(expr.as<ast::BlockExpr>().block)) {
-      error(place, "T0224", "a block of its own cannot return", "let the return stand in an if");
+    if (exitsOf(expr).mayLeave) {
+      error(place, "T0224", "a block of its own cannot be left early", "let the return stand in an if");
       return;
     }
     environment.push();

@@ -1,7 +1,7 @@
 //===- Specializer.h - the walk over a kernel's syntax -------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
 // One object specializes one kernel.  SpecializeKernel.cpp binds and builds the signature, SpecializeLaunch.cpp turns
-// extents, grid and `requires` into launch expressions, SpecializeStatement.cpp and SpecializeExpression.cpp walk the
+// extents, grid and `requires` into launch expressions, SpecializeStatement.cpp, SpecializeLoop.cpp, SpecializeExit.cpp and SpecializeExpression.cpp walk the
 // body, SpecializeCall.cpp inlines.
 //
 #ifndef TESSERA_COMPILER_FRONTEND_SPECIALIZER_H
@@ -33,15 +33,6 @@ struct LaunchValue {
   Expr expression;
   DType dtype = DType::I64;
 };
-
-/// The names that statements of these blocks assign, nested ones included.
-std::vector<std::string> assignedNames(llvm::ArrayRef<const ast::Block *> blocks);
-
-/// Whether the block returns on every path, as far as its last statement tells.
-bool alwaysReturns(const ast::Block &block);
-
-/// Whether a kernel's returns need the hidden variable that says whether the program instance goes on.
-bool needsAlive(const ast::Block &body);
 
 class Specializer : public Emitter {
 public:
@@ -94,7 +85,8 @@ protected:
 
   //===--- Statements
   //-------------------------------------------------------------------------------------------------------------===//
-  enum class Flow : uint8_t { Next, Returned };
+  /// Whether the next statement runs, and if not, what was left (after an error: Returned).
+  enum class Flow : uint8_t { Next, Returned, Broke, Continued };
   /// Runs statements from `first` on; with `value`, the last expression's value goes there.
   Flow runStatements(const std::vector<ast::StmtPtr> &statements, size_t first, Value *value);
   Flow runBlock(const ast::Block &block, Value *value = nullptr);
@@ -108,10 +100,18 @@ protected:
   void assignSlice(const ast::IndexExpr &target, std::optional<Operator> op, const ast::Expr *expr, const Value *value,
                    At at);
   void runExpression(const ast::ExprStmt &statement);
-  void runFor(const ast::ForStmt &loop, size_t depth);
-  void runStaticFor(const ast::ForStmt &loop, size_t depth);
+  void runFor(const ast::ForStmt &loop);
+  void runForRange(const ast::ForStmt &loop, size_t depth, bool mayBreak);
+  void runStaticFor(const ast::ForStmt &loop);
+  Flow runStaticRange(const ast::ForStmt &loop, size_t depth, mlir::Value notLeft);
   void runWhile(const ast::WhileStmt &loop);
+  /// The body of a loop, once.
+  Flow runLoopBody(const ast::Block &body);
   Flow runReturn(const ast::ReturnStmt &statement);
+  /// break, continue.
+  Flow runLoopExit(const ast::Stmt &statement);
+  /// Sets a hidden variable (Exits.h) to false where there is one.
+  void clearFlag(const char *flag, At place);
   /// The scalar i1 of a run-time condition; a compile-time one goes to `constant`.  Null and no constant after an
   /// error.
   mlir::Value condition(const ast::Expr &expr, std::optional<bool> &constant);
@@ -172,6 +172,8 @@ protected:
   std::map<std::string, Value> constants;
   std::vector<const ast::FnBody *> active; ///< bodies being inlined, outermost first
   int loopDepth = 0;
+  int valueDepth = 0; ///< branches of `if`s used as values, in the innermost loop or function
+  int exitDepth = 0;  ///< blocks whose rest stands inside an `if`
   int64_t work = 0;
 
   // The signature under construction.

@@ -33,6 +33,14 @@ struct Case {
   std::vector<std::string> bindings;
 };
 
+/// Lines of a loop that may end its iteration.
+std::string exits(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i)
+    lines += "    if n == " + std::to_string(i) + " { continue }\n";
+  return lines;
+}
+
 std::vector<Diagnostic> diagnose(const std::string &source, const std::vector<std::string> &bindings) {
   std::vector<Diagnostic> diagnostics;
   ast::File file = frontend::parse(source, "test.tile", diagnostics);
@@ -95,6 +103,14 @@ const std::vector<Case> &cases() {
     {"T0222", 3, 14, "'rec' calls itself", "fn f(v: T[N, D]) => v[0, 0]\nfn g(v, w: int) => v + w\nfn rec(v) => rec(v)\n" + inKernel("  let p = rec(s)\n"), {}},
     {"T0223", 1, 17, "the kernel expands to more than 400000 expressions", "fn f0(x) => x + x + x + x + x + x + x + x\nfn f1(x) => f0(f0(f0(f0(x))))\nfn f2(x) => f1(f1(f1(f1(x))))\nfn f3(x) => f2(f2(f2(f2(x))))\nfn f4(x) => f3(f3(f3(f3(x))))\nfn f5(x) => f4(f4(f4(f4(x))))\nfn f6(x) => f5(f5(f5(f5(x))))\nfn f7(x) => f6(f6(f6(f6(x))))\nfn f8(x) => f7(f7(f7(f7(x))))\nfn f9(x) => f8(f8(f8(f8(x))))\n" + inKernel("  let p = f9(s)\n"), {}},
     {"T0224", 4, 19, "a kernel cannot return from inside a loop", inKernel("  for i in 0..4 { return }\n"), {}},
+    {"T0224", 4, 22, "a branch of an 'if' used as a value gives one, found 'return'", inKernel("  let p = if n > 0 { return; 1.0 } else { 2.0 }\n"), {}},
+    {"T0224", 4, 37, "a branch of an 'if' used as a value gives one, found 'break'", inKernel("  for i in 0..4 { z[r] = if n > 0 { break } else { 2.0 } }\n"), {}},
+    {"T0224", 4, 41, "a branch of an 'if' used as a value gives one, found 'continue'", inKernel("  while n > 0 { if if n > 2 { if true { continue }; true } else { false } { z[r] = 1.0 } }\n"), {}},
+    {"T0224", 4, 3, "'continue' stands in the body of a loop, found it outside", inKernel("  continue\n"), {}},
+    {"T0224", 1, 11, "'break' stands in the body of a loop, found it outside", "fn f(v) { break }\n" + inKernel("  for i in 0..4 { f(i) }\n"), {}},
+    {"T0223", 205, 5, "at most 200 statements of a block may leave it early", inKernel("  for i in 0..4 {\n" + exits(201) + "  }\n"), {}},
+    {"T0231", 4, 9, "the condition of 'while' is always true, and nothing breaks the loop", inKernel("  while true { z[r] = 0.0 }\n"), {}},
+    {"T0231", 4, 9, "the condition of 'while' is always true, and nothing breaks the loop", inKernel("  while N == 64 { if W == 8 { break }; z[r] = 0.0 }\n"), {}},
     {"T0225", 4, 3, "'print' is part of the language, but this version does not compile it yet", inKernel("  print(r)\n"), {}},
     {"T0214", 4, 11, "'histogram' counts a tile of integers, found a tile f32[16]", inKernel("  let p = histogram(z[r +: W], 16)\n"), {}},
     {"T0307", 4, 11, "the extent of a tile is at least 1, found 0", inKernel("  let p = histogram(i32(z[r +: W]), 0)\n"), {}},
