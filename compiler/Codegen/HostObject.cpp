@@ -1,9 +1,11 @@
 //===- HostObject.cpp - a host object file ---------------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// -O2 with the loop vectorizer and without fast-math: sums keep their order.  The object is searched for undefined symbols afterwards, because a
-// helper of libgcc or libm that LLVM calls silently would be missing in the JIT or round differently from the GPU.
+// -O2 with the loop vectorizer and without fast-math: sums keep their order.  The object needs nothing from outside, not even memcpy, so that it links
+// into any program.  It is searched for undefined symbols afterwards, because a helper of libgcc or libm that LLVM calls silently would be missing or
+// round differently from the GPU.
 //
 #include "compiler/Codegen/LlvmModule.h"
+#include "compiler/Codegen/MemoryFunctions.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/IRBuilder.h"
@@ -12,7 +14,7 @@
 
 using namespace tessera;
 
-/// The first undefined symbol that is not memcpy, memmove or memset; empty if there is none.
+/// The first undefined symbol; empty if there is none.
 static Result<std::string> foreignSymbol(llvm::StringRef bytes) {
   auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(bytes, "object"));
   if (!object)
@@ -28,8 +30,7 @@ static Result<std::string> foreignSymbol(llvm::StringRef bytes) {
       return internalError("LLVM wrote an object whose symbols cannot be read");
     }
     // The first entry of an ELF symbol table is undefined and has no name; _GLOBAL_OFFSET_TABLE_ is the linker's own.
-    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() && *name != "memcpy" && *name != "memmove" &&
-        *name != "memset" && *name != "_GLOBAL_OFFSET_TABLE_")
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() && *name != "_GLOBAL_OFFSET_TABLE_")
       return name->str();
   }
   return std::string();
@@ -137,6 +138,7 @@ Result<std::string> tessera::emitHostObject(mlir::ModuleOp module, const Codegen
       !optimized)
     return optimized.error();
   BrainFloatCarrier().run(*(*translated)->module);
+  addMemoryFunctions(*(*translated)->module, (*machine)->getTargetCPU(), (*machine)->getTargetFeatureString());
   Result<std::string> object = generate(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object;
@@ -144,6 +146,6 @@ Result<std::string> tessera::emitHostObject(mlir::ModuleOp module, const Codegen
   if (!foreign)
     return foreign.error();
   if (!foreign->empty())
-    return internalError("the host code calls '" + *foreign + "', expected at most memcpy, memmove and memset");
+    return internalError("the host code calls '" + *foreign + "', expected nothing from outside");
   return object;
 }

@@ -1,6 +1,6 @@
 //===- EmbedHeader.cpp - the C++ header of embedded kernels ----------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// One class with one function for each kernel: tensors typed by element type and rank, scalars by value, absent optional tensors left out.
+// One class with functions for each kernel and op: tensors typed by element type and rank, scalars by value, absent optional tensors left out.
 //
 #include "compiler/Driver/Embed.h"
 
@@ -25,7 +25,7 @@ constexpr const char *kTaken[] = {
     "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
     "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
     "xor_eq",      "Kernels",  "load",       "embedded",  "stream",    "arguments",    "device",
-    "tessera"};
+    "workspace",   "tessera"};
 
 bool isTaken(std::string_view name) {
   return llvm::any_of(kTaken, [&](const char *word) { return name == word; });
@@ -59,7 +59,7 @@ std::string scalarType(DType type) {
 std::string argumentOf(const ParamInfo &param) {
   std::string name = safeName(param.name);
   if (!param.present)
-    return "std::monostate()";
+    return "std::nullopt";
   if (param.isTensor)
     return name + ".tensor()";
   switch (param.dtype) {
@@ -102,7 +102,17 @@ std::string declared(const ParamInfo &param) {
   return text + "]";
 }
 
-std::string functionFor(const KernelInfo &kernel) {
+/// Names of the class that are in use; `prefer`, or that with underscores behind it.
+std::string unused(std::vector<std::string> &names, std::string prefer) {
+  while (isTaken(prefer) || llvm::is_contained(names, prefer))
+    prefer += "_";
+  names.push_back(prefer);
+  return prefer;
+}
+
+/// The functions of a kernel, or of an op: launch, prepare, and how much memory an op's temporaries need.
+std::string functionsFor(const KernelInfo &kernel, const OpInfo *op, const std::string &name,
+                         std::vector<std::string> &names) {
   std::string comment, parameters, arguments;
   for (const ParamInfo &param : kernel.params) {
     arguments += (arguments.empty() ? "" : ", ") + argumentOf(param);
@@ -115,9 +125,30 @@ std::string functionFor(const KernelInfo &kernel) {
                            : scalarType(param.dtype) + " ";
     parameters += ", " + type + safeName(param.name);
   }
-  return "  /// " + kernel.name + "(" + comment + ")\n  tessera::Result<void> " + safeName(kernel.name) +
-         "(tessera::StreamHandle stream" + parameters + ") const {\n    const tessera::Argument arguments[] = {" +
-         arguments + "};\n    return embedded.launch(\"" + kernel.name + "\", arguments, stream);\n  }\n";
+  if (arguments.empty())
+    arguments = "std::nullopt"; // C++ has no empty arrays; the span below is cut to what there is
+  size_t count = kernel.params.size();
+  std::string list = "    const tessera::ArgumentView arguments[] = {" + arguments + "};\n",
+              call = "(\"" + kernel.name + "\", " +
+                     (count ? "arguments" : "std::span(arguments, size_t(0))"); // as many as it has parameters
+  std::string only = parameters.empty() ? "" : parameters.substr(2);
+  std::string text = "  /// " + kernel.name + "(" + comment + ")";
+  if (op)
+    text += "\n  /// " + std::to_string(op->steps.size()) +
+            " steps; without memory in `workspace` the runtime allocates what the temporaries need, in stream order.";
+  text += "\n  tessera::Result<void> " + name + "(tessera::StreamHandle stream" + parameters +
+          (op ? ", const tessera::Workspace &workspace = {}" : "") + ") const {\n" + list +
+          "    return embedded.launch" + call + ", stream" + (op ? ", workspace" : "") + ");\n  }\n";
+  text += "  /// Checks now; the result launches again and again with these very arguments, also into a stream that is "
+          "captured.\n"
+          "  tessera::Result<tessera::PreparedLaunch> " +
+          unused(names, "prepare_" + kernel.name) + "(" + only + ") const {\n" + list + "    return embedded.prepare" +
+          call + ");\n  }\n";
+  if (op)
+    text += "  /// Bytes of the workspace for such arguments.\n  tessera::Result<size_t> " +
+            unused(names, kernel.name + "_workspace") + "(" + only + ") const {\n" + list +
+            "    return embedded.workspaceBytes" + call + ");\n  }\n";
+  return text;
 }
 
 } // namespace
@@ -164,9 +195,18 @@ std::string writeEmbedHeader(const KernelImage &image, const EmbedOptions &optio
       "    tessera::Result<tessera::EmbeddedKernels> loaded = tessera::EmbeddedKernels::load(" +
       symbol +
       ", device);\n    if (!loaded)\n      return loaded.error();\n    return Kernels(*std::move(loaded));\n  }\n\n";
+  // The names of the language first: what is made up gives way.
+  std::vector<std::string> names, own;
   for (const KernelInfo &kernel : image.kernels)
-    if (!kernel.stepOnly)
-      text += functionFor(kernel) + "\n";
+    own.push_back(kernel.stepOnly ? "" : unused(names, safeName(kernel.name)));
+  for (const OpInfo &op : image.ops)
+    own.push_back(unused(names, safeName(op.signature.name)));
+  size_t next = 0;
+  for (const KernelInfo &kernel : image.kernels)
+    if (const std::string &name = own[next++]; !kernel.stepOnly)
+      text += functionsFor(kernel, nullptr, name, names) + "\n";
+  for (const OpInfo &op : image.ops)
+    text += functionsFor(op.signature, &op, own[next++], names) + "\n";
   return text +
          "private:\n  explicit Kernels(tessera::EmbeddedKernels kernels) : embedded(std::move(kernels)) {}\n"
          "  tessera::EmbeddedKernels embedded;\n};\n\n} // namespace " +

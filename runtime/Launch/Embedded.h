@@ -8,7 +8,7 @@
 #define TESSERA_RUNTIME_LAUNCH_EMBEDDED_H
 
 #include "runtime/Launch/Device.h"
-#include "runtime/Launch/LoadedImage.h"
+#include "runtime/Launch/PreparedLaunch.h"
 
 #include <array>
 #include <type_traits>
@@ -42,21 +42,29 @@ struct EmbeddedTable {
   const EmbeddedEntry *entries;
 };
 
-/// The kernels of a table on one device; cheap to copy, any thread may launch.
+/// The kernels and ops of a table on one device; cheap to copy, any thread may launch.
 class EmbeddedKernels {
 public:
   /// Loads the images for the device's target, or for the newest older GPU whose code it runs.  Fault::Program: T0631 for a table of
   /// another version, T0632 where there is no image for the device.
   static Result<EmbeddedKernels> load(const EmbeddedTable &table, const Device &device);
 
-  /// Launches under the widest contract that the arguments satisfy.  Asynchronous in stream order on a GPU.
-  Result<void> launch(std::string_view kernel, std::span<const Argument> arguments, StreamHandle stream) const;
+  /// Launches under the widest contract that the arguments satisfy.  Asynchronous in stream order on a GPU.  A launch of a kernel like an earlier
+  /// one only compares them (LaunchCache).  `workspace` is for the temporaries of an op; without memory in it the runtime allocates, in stream order.
+  Result<void> launch(std::string_view name, std::span<const ArgumentView> arguments, StreamHandle stream,
+                      const Workspace &workspace = {}) const;
+  /// Checks now, to be launched later, again and again; says how large a workspace an op needs.
+  Result<PreparedLaunch> prepare(std::string_view name, std::span<const ArgumentView> arguments) const;
+  /// Bytes of the workspace of an op with such arguments; 0 for a kernel.
+  Result<size_t> workspaceBytes(std::string_view name, std::span<const ArgumentView> arguments) const;
 
   /// The images in use, widest contract first.
-  const std::vector<std::shared_ptr<const LoadedImage>> &images() const { return loaded; }
+  const std::vector<std::shared_ptr<const LoadedImage>> &images() const;
 
 private:
-  std::vector<std::shared_ptr<const LoadedImage>> loaded;
+  struct State;
+  explicit EmbeddedKernels(std::shared_ptr<const State> state) : state(std::move(state)) {}
+  std::shared_ptr<const State> state;
 };
 
 //===----------------------------------------------------------------------===//
@@ -143,8 +151,8 @@ template <DType kType, size_t kRank>
 using Out = TypedTensor<kType, kRank, true>;
 
 /// A scalar of a type that C++ lacks or that a literal does not have; rounds floats.  For whole numbers the C++ parameter's type has been exact.
-inline Argument scalarArgument(DType type, double value) { return *ScalarRef::convert(value, type); }
-inline Argument scalarArgument(DType type, int64_t value) { return *ScalarRef::convert(value, type); }
+inline ScalarRef scalarArgument(DType type, double value) { return *ScalarRef::convert(value, type); }
+inline ScalarRef scalarArgument(DType type, int64_t value) { return *ScalarRef::convert(value, type); }
 
 } // namespace tessera
 #endif // TESSERA_RUNTIME_LAUNCH_EMBEDDED_H

@@ -1,7 +1,7 @@
 # tessera_add_kernels(TARGET SOURCE x.tile TARGETS host sm_90a [KERNEL name] [NAMESPACE ns] [WITH bias...] [DEFINITIONS T=f32...] [OPTIONS ...])
 #
-# Compiles the kernels of a .tile file when TARGET is built and links them into it: `#include "x.h"` gives a class NAMESPACE::Kernels (default namespace: x)
-# with one typed function for each kernel.  TARGET links tessera::runtime and needs no LLVM.  Several calls for one TARGET are fine.
+# Compiles the kernels and ops of a .tile file when TARGET is built and links them into it: `#include "x.h"` gives a class NAMESPACE::Kernels (default namespace: x)
+# with typed functions for each of them.  TARGET links tessera::runtime and needs no LLVM.  Several calls for one TARGET are fine.
 #
 #   TARGETS      what to compile for, of the list that `tessera doctor` prints
 #   KERNEL       one kernel of the file; without it all whose compile-time parameters have values
