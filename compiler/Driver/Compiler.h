@@ -19,6 +19,7 @@ struct TensorFacts {
   std::string param;          ///< the parameter's name
   bool present = true;        ///< false: this optional tensor is None
   std::optional<DType> dtype; ///< binds an open element type
+  std::optional<size_t> rank; ///< the number of dimensions; none: that of `shape` where there is one
   std::vector<int64_t> shape; ///< run-time extents, used only to bind compile-time dimensions; empty, or -1: unknown
   TensorContract contract;    ///< what the compiled code may take for granted
 };

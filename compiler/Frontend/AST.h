@@ -296,7 +296,8 @@ struct TempStmt : Stmt {
   Binder name;
   ExprPtr type;
   std::vector<ExprPtr> extents;
-  ExprPtr initial; ///< null: uninitialized
+  bool anyLeading = false; ///< `[..S, C]`
+  ExprPtr initial;         ///< null: uninitialized
   explicit TempStmt(SourceRange r) : Stmt(Kind::Temp, r) {}
 };
 
@@ -324,9 +325,11 @@ struct Param {
   bool anyLeading = false; ///< `[..S, C]`
   ExprPtr defaultValue;    ///< None, a number, or null
 };
+/// `m in lo..hi by step`, or `s in S`: every position of the leading dimensions S.
 struct GridAxis {
   Binder name;
   ExprPtr low, high, step; ///< step null: 1
+  ExprPtr shape;           ///< S; null: low, high and step count
 };
 struct Requirement {
   ExprPtr condition;

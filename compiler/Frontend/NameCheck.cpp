@@ -133,6 +133,7 @@ private:
       expression(axis.low.get());
       expression(axis.high.get());
       expression(axis.step.get());
+      expression(axis.shape.get());
     }
     for (const GridAxis &axis : kernel.grid)
       declare(axis.name.name);

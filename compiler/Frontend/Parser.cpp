@@ -166,6 +166,11 @@ private:
           fail("expected '..' only before the first extent");
           return false;
         }
+        if (peek().kind != Token::Kind::Name || !(is(",", 1) || is("]", 1))) {
+          fail("expected the name of the leading dimensions after '..', found " + describe(peek()),
+               "write ..S, and the other extents after it");
+          return false;
+        }
         anyLeading = true;
       }
       extents.push_back(expression());
@@ -252,14 +257,22 @@ private:
       Brackets inside(brackets, brackets + 1);
       while (!is(")")) {
         LoopRange range;
-        if (!loopRange(range))
+        bool isShape = false;
+        if (!loopRange(range, &isShape))
           return false;
+        if (isShape) {
+          kernel.grid.push_back({range.name, nullptr, nullptr, nullptr, std::move(range.low)});
+          if (!accept(","))
+            break;
+          continue;
+        }
         if (range.reverse) {
           failAt(range.name.range, "expected a range, found 'reverse' in a grid",
                  "the order of programs is unspecified");
           return false;
         }
-        kernel.grid.push_back({range.name, std::move(range.low), std::move(range.high), std::move(range.step)});
+        kernel.grid.push_back(
+            {range.name, std::move(range.low), std::move(range.high), std::move(range.step), nullptr});
         if (!accept(","))
           break;
       }
@@ -269,8 +282,8 @@ private:
     return false;
   }
 
-  /// `k in lo..hi by step`, `k in reverse(lo..hi by step)`
-  bool loopRange(LoopRange &range) {
+  /// `k in lo..hi by step`, `k in reverse(lo..hi by step)`; with `isShape` also `k in S`, which `low` then holds.
+  bool loopRange(LoopRange &range, bool *isShape = nullptr) {
     if (!name(range.name, "the name of an index") || !expect("in", "after the name of an index"))
       return false;
     bool inReverse = isWord("reverse") && is("(", 1);
@@ -282,6 +295,10 @@ private:
       inside.emplace(brackets, brackets + 1);
     }
     range.low = expression();
+    if (isShape && !range.reverse && !panicking && !is("..")) {
+      *isShape = true;
+      return true;
+    }
     if (!expect("..", "between the bounds of a range"))
       return false;
     range.high = expression();
@@ -558,10 +575,10 @@ private:
     auto statement = std::make_unique<TempStmt>(start);
     name(statement->name, "the name of a temporary");
     expect(":", "after the name of a temporary");
-    bool hasShape = false, anyLeading = false;
-    if (!typeAndExtents(statement->type, hasShape, statement->extents, anyLeading))
+    bool hasShape = false;
+    if (!typeAndExtents(statement->type, hasShape, statement->extents, statement->anyLeading))
       return statement;
-    if (!hasShape || anyLeading)
+    if (!hasShape)
       fail("expected extents in [ ] after the type of a temporary");
     else if (accept("="))
       statement->initial = expression();

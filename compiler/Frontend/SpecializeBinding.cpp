@@ -65,6 +65,19 @@ std::optional<Value> Specializer::explicitBinding(const std::string &name, At pl
   return value;
 }
 
+/// The extents of a tensor beside those of its argument, from the last on; leading dimensions of any rank are left out.
+static std::vector<std::pair<const ast::ExprPtr *, int64_t>> factsOfExtents(const ast::Param &tensor,
+                                                                            const TensorFacts &facts) {
+  std::vector<std::pair<const ast::ExprPtr *, int64_t>> pairs;
+  size_t count = tensor.extents.size() - tensor.anyLeading;
+  if (facts.shape.size() < count || (!tensor.anyLeading && facts.shape.size() != count))
+    return pairs;
+  for (size_t i = 1; i <= count; ++i)
+    pairs.emplace_back(&tensor.extents[tensor.extents.size() - i], facts.shape[facts.shape.size() - i]);
+  std::reverse(pairs.begin(), pairs.end());
+  return pairs;
+}
+
 /// What the facts about the arguments say about a compile-time parameter.
 std::optional<Value> Specializer::bindingFromFacts(const ast::StaticParam &param) {
   auto isName = [&](const ast::ExprPtr &expr) {
@@ -76,10 +89,8 @@ std::optional<Value> Specializer::bindingFromFacts(const ast::StaticParam &param
       continue;
     if (facts->dtype && isName(tensor.type))
       return Value::of(*facts->dtype);
-    if (facts->shape.size() != tensor.extents.size())
-      continue;
-    for (auto [extent, length] : llvm::zip(tensor.extents, facts->shape))
-      if (isName(extent) && length >= 0) // negative: not known
+    for (auto [extent, length] : factsOfExtents(tensor, *facts))
+      if (isName(*extent) && length >= 0) // negative: not known
         return Value::of(length, param.name);
   }
   return std::nullopt;
@@ -184,6 +195,7 @@ void Specializer::bindFlags() {
 }
 
 void Specializer::bindStatics() {
+  bindLeading();
   bindFlags();
   for (const ast::StaticParam &param : kernel->staticParams)
     bindStatic(param);
@@ -193,7 +205,7 @@ void Specializer::bindStatics() {
 // Parameters and dimensions
 //===----------------------------------------------------------------------===//
 
-void Specializer::checkFacts(const ast::Param &param, const TensorFacts &facts, DType dtype) {
+void Specializer::checkFacts(const ast::Param &param, const TensorFacts &facts, DType dtype, size_t rank) {
   At place = at(param.range);
   bool isOptional = param.defaultValue && param.defaultValue->kind == ast::Expr::Kind::None;
   if (!facts.present) {
@@ -207,7 +219,6 @@ void Specializer::checkFacts(const ast::Param &param, const TensorFacts &facts, 
           fmt::format("'{}' has elements of {}, found an argument of {}", param.name, nameOf(dtype),
                       nameOf(*facts.dtype)),
           "");
-  size_t rank = param.extents.size();
   if (!facts.shape.empty() && facts.shape.size() != rank)
     error(
         place, "T0406",
@@ -228,12 +239,7 @@ void Specializer::bindParams() {
   for (const ast::Param &param : kernel->params) {
     BoundParam bound;
     bound.param = &param;
-    if (param.anyLeading) {
-      error(at(param.range), "T0225",
-            "'..' in a shape is part of the language, but this version does not compile it yet",
-            "name every dimension");
-      continue;
-    }
+    bound.written = writtenExtents(param.extents, param.anyLeading);
     Value type = eval(*param.type);
     if (!type.isType()) {
       if (!type.isPoison())
@@ -246,7 +252,7 @@ void Specializer::bindParams() {
     const TensorFacts *facts = factsOf(param.name);
     bound.isPresent = facts ? facts->present : !isOptional;
     if (facts)
-      checkFacts(param, *facts, bound.dtype);
+      checkFacts(param, *facts, bound.dtype, bound.written.size());
     if (!param.isTensor)
       symbols[param.name] = bound.dtype;
     params.push_back(std::move(bound));
@@ -288,14 +294,14 @@ void Specializer::bindDims() {
   for (bool plainOnly : {true, false})
     for (auto [index, bound] : llvm::enumerate(params))
       if (bound.param->isTensor && bound.isPresent)
-        for (auto [axis, extent] : llvm::enumerate(bound.param->extents))
+        for (auto [axis, extent] : llvm::enumerate(bound.written))
           bindDim(*extent, index, axis, plainOnly);
   // Names that only occur inside other expressions have no value.
   for (BoundParam &bound : params) {
     if (!bound.param->isTensor || !bound.isPresent)
       continue;
-    for (const ast::ExprPtr &extent : bound.param->extents) {
-      SmallVector<const ast::Expr *> pending = {extent.get()};
+    for (const ast::Expr *extent : bound.written) {
+      SmallVector<const ast::Expr *> pending = {extent};
       bool good = true;
       while (!pending.empty()) {
         const ast::Expr &e = *pending.pop_back_val();
@@ -354,10 +360,9 @@ bool tessera::isFullyBound(const ast::Kernel &kernel, const CompileOptions &opti
           continue;
         if (facts.dtype && isName(tensor.type))
           return true;
-        if (facts.shape.size() == tensor.extents.size())
-          for (auto [extent, length] : llvm::zip(tensor.extents, facts.shape))
-            if (isName(extent) && length >= 0)
-              return true;
+        for (auto [extent, length] : frontend::factsOfExtents(tensor, facts))
+          if (isName(*extent) && length >= 0)
+            return true;
       }
     return false;
   };

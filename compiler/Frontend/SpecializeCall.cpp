@@ -388,8 +388,8 @@ Value Specializer::bindPatternType(const ast::FnParam &param, const Argument &ar
 }
 
 /// One extent of `q: T[N, D]`: binds its name or checks it.
-bool Specializer::bindPatternExtent(const ast::FnParam &param, size_t axis, Value &argument, At place) {
-  const ast::Expr &extent = *param.extents[axis];
+bool Specializer::bindPatternExtent(const ast::FnParam &param, const ast::Expr &extent, size_t axis, Value &argument,
+                                    At place) {
   Value found = argument.isView() ? extentOf(*argument.view, axis, place) : Value::of(argument.shape()[axis]);
   std::string origin;
   Value wanted;
@@ -431,21 +431,21 @@ Value Specializer::bindPattern(const ast::FnParam &param, const Argument &argume
   Value value = bindPatternType(param, argument);
   if (value.isPoison() || !param.hasShape)
     return value;
-  if (param.anyLeading)
-    return error(at(param.range), "T0225",
-                 "'..' in a shape pattern is part of the language, but this version does not compile it yet", "");
   size_t rank = value.isView() ? value.view->extents.size() : value.isData() ? value.shape().size() : 0;
-  if ((!value.isView() && !value.isData()) || rank != param.extents.size())
+  size_t count = param.extents.size() - param.anyLeading;
+  if ((!value.isView() && !value.isData()) || (param.anyLeading ? rank < count : rank != count))
     return error(argument.at, "T0221",
-                 fmt::format("'{}' of '{}' takes {}, found {}{}", param.name, function,
-                             countOf(param.extents.size(), "dimension"), describe(value),
+                 fmt::format("'{}' of '{}' takes {}{}, found {}{}", param.name, function,
+                             param.anyLeading ? "at least " : "", countOf(count, "dimension"), describe(value),
                              value.isView() ? " of " + countOf(rank, "dimension") : std::string()),
                  "index it: x[b, h] gives a view of the rest");
   // The callee's names replace the caller's, on a copy.
   if (value.isView())
     value = Value::of(View(*value.view));
-  for (size_t axis = 0; axis < rank; ++axis)
-    if (!bindPatternExtent(param, axis, value, argument.at))
+  if (param.anyLeading && !bindPatternLeading(param, rank - count, value, argument.at))
+    return Value::poison();
+  for (size_t i = 0; i < count; ++i)
+    if (!bindPatternExtent(param, *param.extents[i + param.anyLeading], rank - count + i, value, argument.at))
       return Value::poison();
   return value;
 }

@@ -113,8 +113,14 @@ Value Specializer::eval(const ast::Expr &expr) {
   case K::List: {
     const auto &parts = expr.kind == K::Tuple ? expr.as<ast::TupleExpr>().elements : expr.as<ast::ListExpr>().elements;
     std::vector<Value> elements;
-    for (const ast::ExprPtr &part : parts)
-      elements.push_back(eval(*part));
+    for (const ast::ExprPtr &part : parts) {
+      Value element = eval(*part);
+      // In a shape, a tuple stands for its elements: [S, 4].
+      if (expr.kind == K::List && element.isTuple())
+        llvm::append_range(elements, element.elements);
+      else
+        elements.push_back(std::move(element));
+    }
     if (llvm::any_of(elements, [](const Value &v) { return v.isPoison(); }))
       return Value::poison();
     return Value::of(std::move(elements));
@@ -380,6 +386,16 @@ Value Specializer::evalIndices(const ast::IndexExpr &index, std::vector<Index> &
     switch (entry.kind) {
     case ast::IndexEntry::Kind::Scalar:
       result.value = eval(*entry.first);
+      if (result.value.isTuple()) {
+        // A tuple stands for its elements: x[s, c].
+        for (const Value &element : result.value.elements) {
+          result.value = element;
+          result.kind = element.isTile() ? Index::Kind::Tile : Index::Kind::Scalar;
+          indices.push_back(result);
+          good &= !element.isPoison();
+        }
+        continue;
+      }
       result.kind = result.value.isTile()   ? Index::Kind::Tile
                     : result.value.isNone() ? Index::Kind::NewAxis
                                             : Index::Kind::Scalar;

@@ -119,21 +119,21 @@ ArrayAttr Specializer::paramsAttribute() {
 
 ArrayAttr Specializer::gridAttribute() {
   SmallVector<Attribute> axes;
-  for (const ast::GridAxis &axis : kernel->grid) {
-    auto expression = [&](const ast::ExprPtr &written, int64_t otherwise) {
+  for (const GridSlot &axis : gridAxes) {
+    auto expression = [&](const ast::Expr *written, int64_t otherwise) {
       if (!written)
         return builder.getStringAttr(Expr::constant(otherwise).print());
       std::optional<LaunchValue> value = launch(*written);
       bool isInt = value && (value->constant ? value->constant->isInteger() : isInteger(value->dtype));
       if (value && !isInt)
         error(at(written->range), "T0412", "the grid runs over integers", "");
-      if (isInt && &written == &axis.step && value->constant && value->constant->integer < 1)
+      if (isInt && written == axis.step && value->constant && value->constant->integer < 1)
         error(at(written->range), "T0315",
               fmt::format("the step of a grid is at least 1, found {}", value->constant->integer), "");
       return builder.getStringAttr(isInt ? toExpr(*value, {}).print() : std::string("0"));
     };
     StringAttr lo = expression(axis.low, 0), hi = expression(axis.high, 0), step = expression(axis.step, 1);
-    axes.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(axis.name.name)),
+    axes.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(axis.name)),
                                               builder.getNamedAttr("lo", lo), builder.getNamedAttr("hi", hi),
                                               builder.getNamedAttr("step", step)}));
   }
@@ -191,12 +191,14 @@ bool Specializer::declareArguments(ModuleOp module) {
     if (bound.param->isTensor)
       environment.declare(bound.param->name, {bound.isPresent ? Value::of(View{}) : Value::none(), false});
   ArrayAttr requirements = requirementsAttribute();
+  if (!expandGrid())
+    return false;
   ArrayAttr grid = gridAttribute();
-  for (const ast::GridAxis &axis : kernel->grid) {
+  for (const GridSlot &axis : gridAxes) {
     types.push_back(builder.getI64Type());
     attributes.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr(tile::kCoordAttr, builder.getStringAttr(axis.name.name))));
-    places.push_back(loc(at(axis.name.range)));
+        builder.getDictionaryAttr(builder.getNamedAttr(tile::kCoordAttr, builder.getStringAttr(axis.name))));
+    places.push_back(loc(at(kernel->grid[axis.written].name.range)));
   }
   if (failed())
     return false;
@@ -223,13 +225,14 @@ void Specializer::declareEntryValues(Block &entry) {
   std::map<std::string, mlir::Value> values;
   for (const BoundDim &dim : dims) {
     const BoundParam &bound = params[dim.argument];
-    At place = at(bound.param->extents[dim.axis]->range);
+    At place = at(bound.written[dim.axis]->range);
     mlir::Value value = tile::DimOp::create(builder, loc(place), entry.getArgument(bound.argument), int64_t(dim.axis));
     if (dim.offset != 0)
       value = arith::SubIOp::create(builder, loc(place), value, indexConstant(dim.offset, place));
     values[dim.name] = value;
     environment.declare(dim.name, {Value::data(value, DType::I64), false});
   }
+  declareLeading();
   for (const BoundParam &bound : params) {
     const ast::Param &param = *bound.param;
     if (!bound.isPresent)
@@ -244,7 +247,7 @@ void Specializer::declareEntryValues(Block &entry) {
     view.dtype = bound.dtype;
     view.mode = paramMode(param.mode);
     view.param = param.name;
-    for (auto [written, extent] : llvm::zip(param.extents, bound.extents)) {
+    for (auto [written, extent] : llvm::zip(bound.written, bound.extents)) {
       ViewExtent slot;
       if (extent.constant)
         slot.fixed = extent.constant->integer;
@@ -257,9 +260,7 @@ void Specializer::declareEntryValues(Block &entry) {
     }
     environment.declare(param.name, {Value::of(std::move(view)), false});
   }
-  size_t first = entry.getNumArguments() - kernel->grid.size();
-  for (auto [i, axis] : llvm::enumerate(kernel->grid))
-    declareNew(axis.name.name, axis.name.range, {Value::data(entry.getArgument(first + i), DType::I64), false});
+  declareCoordinates(entry);
 }
 
 std::vector<CalleeParam> Specializer::calleeParams() const {
@@ -295,7 +296,10 @@ bool Specializer::run(const ast::Kernel &which, ModuleOp module) {
 static void checkBindings(const ast::File &file, ArrayRef<std::string> kernels, const CompileOptions &options,
                           std::vector<Diagnostic> &diagnostics) {
   auto has = [](const ast::Kernel &kernel, const std::string &name) {
-    return llvm::any_of(kernel.staticParams, [&](const ast::StaticParam &p) { return p.name == name; });
+    return llvm::any_of(kernel.staticParams, [&](const ast::StaticParam &p) { return p.name == name; }) ||
+           llvm::any_of(kernel.params, [&](const ast::Param &p) {
+             return p.anyLeading && p.extents.front()->as<ast::NameExpr>().name == name;
+           });
   };
   static constexpr const char *kReserved[] = {"fast",  "deterministic", "stages",     "warps", "cluster",
                                               "roles", "raster",        "persistent", "split"};

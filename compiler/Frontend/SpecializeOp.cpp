@@ -226,7 +226,13 @@ void OpSpecializer::declareTemp(const ast::TempStmt &statement) {
   Tensor tensor;
   tensor.name = statement.name.name;
   tensor.dtype = type.dtype;
-  for (const ast::ExprPtr &extent : statement.extents) {
+  if (statement.anyLeading && !leading.count(statement.extents.front()->as<ast::NameExpr>().name)) {
+    error(at(statement.extents.front()->range), "T0405",
+          fmt::format("nothing binds the leading dimensions '{}'", statement.extents.front()->as<ast::NameExpr>().name),
+          "use those of a parameter: x: in T[..S, C]");
+    return;
+  }
+  for (const ast::Expr *extent : writtenExtents(statement.extents, statement.anyLeading)) {
     std::optional<LaunchValue> value = launch(*extent);
     if (!value)
       return;

@@ -144,10 +144,11 @@ bool OpSpecializer::passArgument(const ast::Kernel &callee, const ast::Argument 
   if (!passed.tensor)
     return false;
   size_t rank = passed.tensor->extents.size();
-  if (!param.anyLeading && rank != param.extents.size()) {
+  size_t count = param.extents.size() - param.anyLeading;
+  if (param.anyLeading ? rank < count : rank != count) {
     error(passed.at, "T0416",
-          fmt::format("'{}' of '{}' has {}, found '{}' with {}", param.name, callee.name,
-                      countOf(param.extents.size(), "dimension"), passed.tensor->name, rank),
+          fmt::format("'{}' of '{}' has {}{}, found '{}' with {}", param.name, callee.name,
+                      param.anyLeading ? "at least " : "", countOf(count, "dimension"), passed.tensor->name, rank),
           "pass a tensor of that rank");
     return false;
   }
@@ -218,6 +219,7 @@ bool OpSpecializer::matchArguments(const ast::Kernel &callee, const ast::CallExp
     if (entry.tensor) {
       facts.dtype = entry.tensor->dtype;
       facts.contract = entry.tensor->contract;
+      facts.rank = entry.tensor->extents.size();
       for (const Expr &extent : entry.tensor->extents)
         facts.shape.push_back(known(extent).value_or(-1));
     }

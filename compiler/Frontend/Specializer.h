@@ -59,10 +59,26 @@ protected:
   std::optional<Value> bindingFromFacts(const ast::StaticParam &param);
   Value checkStaticKind(const ast::StaticParam &param, Value value);
   void bindFlags();
+  //===--- Leading dimensions of any rank (SpecializeLeading.cpp)
+  //--------------------------------------------------------------------===//
+  /// One axis of the grid in the IR: dimension `dim` of the written axis, 0 where it is a range.
+  struct GridSlot {
+    size_t written = 0, dim = 0;
+    std::string name;
+    const ast::Expr *low = nullptr, *high = nullptr, *step = nullptr; ///< null: 0, -, 1
+  };
+  void bindLeading();
+  /// The dimensions that the name after `..` stands for, as names.
+  const std::vector<ast::ExprPtr> &leadingExtents(const ast::Expr &name);
+  std::vector<const ast::Expr *> writtenExtents(const std::vector<ast::ExprPtr> &extents, bool anyLeading);
+  bool expandGrid();
+  void declareLeading();
+  void declareCoordinates(mlir::Block &entry);
+  bool bindPatternLeading(const ast::FnParam &param, size_t count, Value &argument, At at);
   void bindParams();
   void bindDims();
   bool bindDim(const ast::Expr &extent, size_t argument, size_t axis, bool plainOnly);
-  void checkFacts(const ast::Param &param, const TensorFacts &facts, DType dtype);
+  void checkFacts(const ast::Param &param, const TensorFacts &facts, DType dtype, size_t rank);
   bool declareArguments(mlir::ModuleOp module);
   TensorContract contractOf(const ast::Param &param, DType dtype, size_t rank) const;
   mlir::DictionaryAttr argumentAttributes(const ast::Param &param, DType dtype, llvm::ArrayRef<LaunchValue> extents);
@@ -153,7 +169,7 @@ protected:
   Value evalFunctionBlock(const std::vector<ast::StmtPtr> &statements);
   Value bindPattern(const ast::FnParam &param, const Argument &argument, const std::string &function);
   Value bindPatternType(const ast::FnParam &param, const Argument &argument);
-  bool bindPatternExtent(const ast::FnParam &param, size_t axis, Value &argument, At at);
+  bool bindPatternExtent(const ast::FnParam &param, const ast::Expr &extent, size_t axis, Value &argument, At at);
   std::shared_ptr<const Function> fileFunction(const ast::Function &function);
   std::shared_ptr<const Function> builtinFunction(const std::string &name);
 
@@ -184,10 +200,14 @@ protected:
     const ast::Param *param = nullptr;
     DType dtype = DType::F32;
     bool isPresent = true;
+    std::vector<const ast::Expr *> written; ///< the extents as names and expressions, leading dimensions one by one
     std::vector<LaunchValue> extents;
     size_t argument = 0;
   };
   std::vector<BoundParam> params;
+  std::map<std::string, size_t> leading;                         ///< how many dimensions `..S` stands for
+  std::map<std::string, std::vector<ast::ExprPtr>> leadingNames; ///< and what they are called
+  std::vector<GridSlot> gridAxes;
 };
 
 } // namespace tessera::frontend

@@ -181,6 +181,7 @@ std::vector<TensorFacts> Jit::factsOf(const std::vector<NamedArgument> &argument
       TensorFacts fact;
       fact.param = argument.name;
       fact.dtype = tensor->dtype;
+      fact.rank = tensor->shape.size();
       fact.shape = tensor->shape;
       fact.contract = deriveContract(*tensor);
       facts.push_back(std::move(fact));

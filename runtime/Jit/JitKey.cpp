@@ -15,11 +15,12 @@ namespace {
 void append(std::string &key, std::string_view field) { key += fmt::format("{}:{}", field.size(), field); }
 
 void appendFacts(std::string &key, const TensorFacts &facts, bool withShape) {
-  const auto &[param, present, dtype, shape, contract] = facts;
+  const auto &[param, present, dtype, rank, shape, contract] = facts;
   const auto &[align, unitDim, strideDiv, extentDiv] = contract;
   append(key, param);
-  append(key, fmt::format("{} {} {} {} {} {} {}", present, dtype ? nameOf(*dtype) : "", align, unitDim,
-                          fmt::join(strideDiv, ","), fmt::join(extentDiv, ","), withShape ? shape.size() : 0));
+  append(key, fmt::format("{} {} {} {} {} {} {} {}", present, dtype ? nameOf(*dtype) : "", align, unitDim,
+                          fmt::join(strideDiv, ","), fmt::join(extentDiv, ","), rank ? int64_t(*rank) : -1,
+                          withShape ? shape.size() : 0));
   if (withShape)
     append(key, fmt::format("{}", fmt::join(shape, ",")));
 }

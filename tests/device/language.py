@@ -112,6 +112,23 @@ def cases(picked):
                {"y": ("f32", (m, n), values), "steps": ("i64", (1,), [steps])})
 
 
+def leading(picked):
+    """rows and blocks, on tensors of 0 to 4 leading dimensions, one of them empty."""
+    for shape in ((), (1,), (5,), (3, 2), (2, 1, 3), (2, 2, 1, 2), (2, 0, 3)):
+        count = math.prod(shape)
+        for columns in (1, 37):
+            x = [picked.randint(-50, 50) for _ in range(count * columns)]
+            scale = [picked.randint(-3, 3) for _ in range(columns)]
+            for factors in (None, scale):
+                y = [v * (factors[i % columns] if factors else 1) for i, v in enumerate(x)]
+                inputs = {"x": ("f32", (*shape, columns), x)} | ({"scale": ("f32", (columns,), scale)} if factors else {})
+                yield (f"rows {shape} x {columns}{' scaled' if factors else ''}", "rows", [], inputs,
+                       {"y": ("f32", (*shape, columns), y), "total": ("f32", shape, [sum(y[r * columns:(r + 1) * columns]) for r in range(count)])})
+        x = [picked.randint(-50, 50) for _ in range(count * 48)]
+        yield (f"blocks {shape}", "blocks", [], {"x": ("f32", (*shape, 2, 3, 8), x)},
+               {"y": ("f32", (*shape, 2, 3, 8), [v - min(x[i // 8 * 8:i // 8 * 8 + 8]) for i, v in enumerate(x)])})
+
+
 def run(options, kernel, bindings, inputs, outputs):
     with tempfile.TemporaryDirectory() as folder:
         command = [options.tessera, "run", PROGRAM, "-k", kernel, "--device", options.device]
@@ -142,7 +159,8 @@ def main():
     parser.add_argument("--filter", default="")
     options = parser.parse_args()
     passed = failed = 0
-    for name, *case in cases(random.Random(11)):
+    picked = random.Random(11)
+    for name, *case in [*cases(picked), *leading(picked)]:
         if options.filter not in name:
             continue
         problem = run(options, *case)
