@@ -1,6 +1,6 @@
 //===- Parser.cpp - tokens to a syntax tree -------------------------------------------- SPDX: Apache-2.0 WITH LLVM-exception -===//
 //
-// Grammar and newline rules: docs/language.md.  Walking tokens, errors and recovery: TokenCursor.h.
+// Grammar and newline rules: docs/grammar.md.  Walking tokens, errors and recovery: TokenCursor.h.
 //
 #include "compiler/Frontend/Parser.h"
 #include "compiler/Frontend/TokenCursor.h"
@@ -587,7 +587,19 @@ private:
   }
 
   //===--- Expressions ---===//
-  ExprPtr expression() { return binary(1); }
+  ExprPtr expression() { return is("fn") ? closure() : binary(1); }
+
+  /// A function without a name is a whole expression: its body goes as far as it can, so that no operator could follow it.
+  ExprPtr closure() {
+    Nesting guard(*this);
+    if (!guard.good)
+      return errorHere();
+    SourceRange start = take().range;
+    FnBody body;
+    if (!fnBody(body))
+      return errorHere();
+    return std::make_unique<ClosureExpr>(from(start), std::move(body));
+  }
 
   /// The operator at the current place, unless a newline makes it the start of the next statement.
   const OperatorInfo *operatorHere() const {
@@ -777,14 +789,8 @@ private:
       return list();
     if (is("if"))
       return ifExpression();
-    if (is("fn")) {
-      take();
-      FnBody body;
-      if (!fnBody(body))
-        return errorHere();
-      return std::make_unique<ClosureExpr>(from(token.range), std::move(body));
-    }
-    fail("expected an expression, found " + describe(token));
+    fail("expected an expression, found " + describe(token),
+         is("fn") ? "a function without a name is an expression of its own; put it in parentheses" : "");
     return errorHere();
   }
 

@@ -87,6 +87,24 @@ TEST_CASE("a mistake does not swallow what follows") {
   }
 }
 
+TEST_CASE("comparisons do not chain, and functions without a name stand alone (R2.5, R12.1)") {
+  const std::string head = "kernel k(x: in f32[N], y: out f32[N]) grid (i in 0..N by 4) {\n";
+  const Case cases[] = {
+      {"  let v = 1 < 2 < 3\n}",
+       {"2:17 T0006 expected one comparison, found a second | comparisons do not chain; write a < b and b < c"}},
+      {"  let v = 1 < 2 and 2 < 3 or not 3 == 4\n}", {}},
+      {"  let v = 1 + fn (a) => a\n}",
+       {"2:15 T0004 expected an expression, found 'fn' | a function without a name is an "
+        "expression of its own; put it in parentheses"}},
+      {"  let f = fn (a) => a + 1\n  let g = (fn (a) => a)(2)\n}", {}},
+  };
+  for (const Case &one : cases) {
+    INFO(one.text);
+    CHECK(diagnosticsOf(head + one.text, false) == one.expected);
+  }
+  CHECK(diagnosticsOf("let a = 1; let b = 2;\n;\nfn f(x) => x;\n", false).empty()); // `;` ends a declaration too
+}
+
 TEST_CASE("nesting ends in an error, never in the stack") {
   for (const char *open : {"(", "[", "f(", "x[", "-", "not ", "if a { ", "fn (a) => "}) {
     std::string text = "kernel k(x: in f32[N]) grid (i in 0..N) { let v = ";
