@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class DialectRegistry;
@@ -42,6 +43,19 @@ Result<std::string> emitPtx(mlir::ModuleOp module, const TargetInfo &target, con
 /// A relocatable, position-independent ELF object for x86-64-v3 (on other CPUs: LLVM's generic cpu).  Its only undefined symbols are
 /// memcpy, memmove and memset; anything else is Fault::Internal.
 Result<std::string> emitHostObject(mlir::ModuleOp module, const CodegenOptions &options = {});
+
+/// A kernel of a module, as the simulator runs it.
+struct SimulatedKernel {
+  std::string entry;
+  int threads = 0;         ///< of a program
+  int64_t sharedBytes = 0; ///< of a program
+};
+
+/// The module lowered for `target` as an object for the host: every entry has the signature of a host kernel and runs its programs in runtime/Simulator,
+/// whose symbols() it needs.  Fault::Internal for an intrinsic that the simulator lacks.
+Result<std::string> emitSimulatedObject(mlir::ModuleOp module, const TargetInfo &target,
+                                        const std::vector<SimulatedKernel> &kernels,
+                                        const CodegenOptions &options = {});
 
 /// What a function costs code generation: ops that become instructions (no constants).
 struct InstructionCount {

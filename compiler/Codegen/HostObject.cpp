@@ -118,6 +118,8 @@ private:
 
 } // namespace
 
+void tessera::carryBrainFloats(llvm::Module &module) { BrainFloatCarrier().run(module); }
+
 Result<std::string> tessera::emitHostObject(mlir::ModuleOp module, const CodegenOptions &options) {
   const TargetInfo &target = *findTarget("host");
   auto translated = translate(module, target, options);
@@ -137,7 +139,7 @@ Result<std::string> tessera::emitHostObject(mlir::ModuleOp module, const Codegen
           optimize(*(*translated)->module, **machine, tuning, options.optimization == 0 ? "default<O0>" : "");
       !optimized)
     return optimized.error();
-  BrainFloatCarrier().run(*(*translated)->module);
+  carryBrainFloats(*(*translated)->module);
   addMemoryFunctions(*(*translated)->module, (*machine)->getTargetCPU(), (*machine)->getTargetFeatureString());
   Result<std::string> object = generate(**translated, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!object)

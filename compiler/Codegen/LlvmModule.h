@@ -54,6 +54,12 @@ void setMachine(llvm::Module &module, const TargetInfo &target, const llvm::Targ
 Result<void> optimize(llvm::Module &module, llvm::TargetMachine &machine, llvm::PipelineTuningOptions tuning,
                       llvm::StringRef pipeline);
 
+/// The passes between the lowering and NVPTX's code generation.
+Result<void> optimizeForGpu(llvm::Module &module, llvm::TargetMachine &machine, const CodegenOptions &options);
+
+/// Makes bf16 that is only moved travel as i16 (HostObject.cpp says why).
+void carryBrainFloats(llvm::Module &module);
+
 /// Runs code generation; the bytes of the file.
 Result<std::string> generate(LlvmModule &llvmModule, llvm::TargetMachine &machine, llvm::CodeGenFileType kind);
 

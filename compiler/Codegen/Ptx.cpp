@@ -55,6 +55,13 @@ static int64_t countAccesses(const llvm::Module &module) {
   return count;
 }
 
+Result<void> tessera::optimizeForGpu(llvm::Module &module, llvm::TargetMachine &machine,
+                                     const CodegenOptions &options) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
+  return optimize(module, machine, tuning, options.fullOptimization ? llvm::StringRef() : kShortPipeline);
+}
+
 Result<std::string> tessera::emitPtx(mlir::ModuleOp module, const TargetInfo &target, const CodegenOptions &options) {
   if (!target.gpu)
     return internalError("PTX was asked for a target that is no GPU: " + std::string(target.name));
@@ -66,11 +73,7 @@ Result<std::string> tessera::emitPtx(mlir::ModuleOp module, const TargetInfo &ta
     return machine.error();
   setMachine(*(*translated)->module, target, **machine);
 
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopUnrolling = tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = false;
-  Result<void> optimized = optimize(*(*translated)->module, **machine, tuning,
-                                    options.fullOptimization ? llvm::StringRef() : kShortPipeline);
-  if (!optimized)
+  if (Result<void> optimized = optimizeForGpu(*(*translated)->module, **machine, options); !optimized)
     return optimized.error();
   splitUnselectable(*(*translated)->module);
   (*translated)->gate.fewAccesses = countAccesses(*(*translated)->module) <= LlvmModule::kFewAccesses;

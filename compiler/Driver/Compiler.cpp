@@ -241,6 +241,7 @@ public:
 
   void compileGpu(ModuleOp module, const TargetInfo &target);
   void compileHost(ModuleOp module);
+  void keepImage(const TargetInfo &target, KernelImage::Code kind, std::string code, std::vector<KernelInfo> kernels);
 
   const CompileOptions &options;
   CompileResult &result;
@@ -329,6 +330,15 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
     excess.function->emitError() << "T0506: " << excess.message << "; " << excess.remedy;
     return;
   }
+  if (options.simulate && options.emit == Emit::Image) {
+    std::vector<SimulatedKernel> simulated;
+    for (const KernelInfo &info : kernels)
+      simulated.push_back({info.entry, info.threads, info.sharedBytes});
+    Result<std::string> object = emitSimulatedObject(module, target, simulated, codegen);
+    if (!object)
+      return error(object.error());
+    return keepImage(target, KernelImage::Code::HostObject, std::move(*object), std::move(kernels));
+  }
   Result<std::string> text =
       options.emit == Emit::Llvm ? emitLlvm(module, target, codegen) : emitPtx(module, target, codegen);
   if (!text)
@@ -339,11 +349,16 @@ void Compilation::compileGpu(ModuleOp module, const TargetInfo &target) {
   if (options.emit == Emit::Cubin || options.emit == Emit::Object)
     return error(Fault::Usage, "GPU programs end at PTX here", "assemble the PTX with ptxas, or let the driver do it",
                  "T0505");
+  keepImage(target, KernelImage::Code::Ptx, std::move(*text), std::move(kernels));
+}
+
+void Compilation::keepImage(const TargetInfo &target, KernelImage::Code kind, std::string code,
+                            std::vector<KernelInfo> kernels) {
   KernelImage image;
   image.target = std::string(target.name);
   image.source = options.sourceName;
-  image.codeKind = KernelImage::Code::Ptx;
-  image.code = std::move(*text);
+  image.codeKind = kind;
+  image.code = std::move(code);
   image.kernels = std::move(kernels);
   image.ops = std::move(ops);
   result.image = std::move(image);
@@ -391,14 +406,7 @@ void Compilation::compileHost(ModuleOp module) {
   Result<std::string> object = emitHostObject(module, codegen);
   if (!object)
     return error(object.error());
-  KernelImage image;
-  image.target = "host";
-  image.source = options.sourceName;
-  image.codeKind = KernelImage::Code::HostObject;
-  image.code = std::move(*object);
-  image.kernels = std::move(kernels);
-  image.ops = std::move(ops);
-  result.image = std::move(image);
+  keepImage(*findTarget("host"), KernelImage::Code::HostObject, std::move(*object), std::move(kernels));
 }
 
 } // namespace

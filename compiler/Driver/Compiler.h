@@ -41,6 +41,7 @@ struct CompileOptions {
   bool alignedTensors = false;
   std::string target = "sm_90a"; ///< a name of the target table, or `host`
   Emit emit = Emit::Image;
+  bool simulate = false; ///< GPU targets: the image holds host code for runtime/Simulator
   bool lineInfo = true;
   int warps = 0;        ///< 0: the compiler chooses
   int stages = 0;       ///< 0: the compiler chooses

@@ -17,8 +17,10 @@ using HostEntry = void (*)(const uint64_t *slots, int64_t first, int64_t last, v
 
 /// The first assertion that was found false, by the lowest number of its program; see Assertion in KernelImage.h.
 struct HostStatus {
-  int64_t assertion = 0; ///< counted from 1; 0: none
+  static constexpr int64_t kStopped = -1;
+  int64_t assertion = 0; ///< counted from 1; 0: none; kStopped: the program could not go on (only in the simulator)
   int64_t program = 0;
+  const char *reason = nullptr; ///< of kStopped; lives as long as the process
 };
 
 /// Runs programs 0..programs over the pool, each thread with its own 64-byte aligned scratch of `scratchBytes`, and returns when all

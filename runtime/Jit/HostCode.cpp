@@ -113,7 +113,8 @@ HostCode::HostCode() : state(std::make_unique<State>()) {}
 HostCode::~HostCode() = default;
 
 Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object,
-                                                       const std::vector<std::string> &entries) {
+                                                       const std::vector<std::string> &entries,
+                                                       const std::vector<simulator::Symbol> &more) {
   auto control = orc::SelfExecutorProcessControl::Create();
   if (!control)
     return internal("", control.takeError());
@@ -134,6 +135,9 @@ Result<std::shared_ptr<const HostCode>> HostCode::load(const std::string &object
 
   orc::SymbolMap symbols;
   for (const Named &symbol : allowedSymbols())
+    symbols[state.session->intern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                   JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  for (const simulator::Symbol &symbol : more)
     symbols[state.session->intern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
                                                    JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   if (llvm::Error error = library->define(orc::absoluteSymbols(std::move(symbols))))

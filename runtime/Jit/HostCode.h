@@ -7,6 +7,8 @@
 
 #include "runtime/Support/Result.h"
 
+#include "runtime/Simulator/Simulator.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,9 +21,10 @@ std::string hostProcessor();
 /// Executable memory with the code of one object file.
 class HostCode {
 public:
-  /// Links `object` and finds `entries`.  It may call only the mathematical and memory functions listed in HostCode.cpp.
+  /// Links `object` and finds `entries`.  It may call only the mathematical and memory functions listed in HostCode.cpp, and `more`.
   static Result<std::shared_ptr<const HostCode>> load(const std::string &object,
-                                                      const std::vector<std::string> &entries);
+                                                      const std::vector<std::string> &entries,
+                                                      const std::vector<simulator::Symbol> &more = {});
   ~HostCode();
   HostCode(const HostCode &) = delete;
   HostCode &operator=(const HostCode &) = delete;

@@ -46,7 +46,8 @@ Result<std::shared_ptr<const LoadedImage>> load(KernelImage image, const Device 
   std::vector<std::string> entries;
   for (const KernelInfo &kernel : image.kernels)
     entries.push_back(kernel.entry);
-  Result<std::shared_ptr<const HostCode>> code = HostCode::load(image.code, entries);
+  Result<std::shared_ptr<const HostCode>> code = HostCode::load(
+      image.code, entries, device.isSimulator() ? simulator::symbols() : std::vector<simulator::Symbol>());
   if (!code)
     return code.error();
   std::shared_ptr<const HostCode> owner = *code;
@@ -152,6 +153,7 @@ JitResult Jit::get(const CompileOptions &options, const Device &device) {
   CompileOptions complete = options;
   complete.sourceName = name;
   complete.target = device.target();
+  complete.simulate = device.isSimulator();
   complete.emit = Emit::Image;
   // Code is loaded once for each context.
   std::string key = fmt::format("{} {}\n", device.name(), device.isCuda() ? device.context()->identity() : nullptr) +

@@ -26,7 +26,7 @@ void appendFacts(std::string &key, const TensorFacts &facts, bool withShape) {
 }
 
 std::string keyOf(const CompileOptions &options, bool withShapes) {
-  const auto &[sourceName, kernel, bindings, tensors, alignedTensors, target, emit, lineInfo, warps, stages,
+  const auto &[sourceName, kernel, bindings, tensors, alignedTensors, target, emit, simulate, lineInfo, warps, stages,
                optimization, importPaths, printAfter, verifyEach, warningsAsErrors, entryPrefix] = options;
   std::string key;
   append(key, sourceName);
@@ -34,9 +34,9 @@ std::string keyOf(const CompileOptions &options, bool withShapes) {
   append(key, target);
   append(key, printAfter);
   append(key, entryPrefix);
-  append(key,
-         fmt::format("{} {} {} {} {} {} {} {} {} {} {}", int(emit), alignedTensors, lineInfo, warps, stages,
-                     optimization, verifyEach, warningsAsErrors, bindings.size(), tensors.size(), importPaths.size()));
+  append(key, fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", int(emit), simulate, alignedTensors, lineInfo, warps,
+                          stages, optimization, verifyEach, warningsAsErrors, bindings.size(), tensors.size(),
+                          importPaths.size()));
   for (const auto &[name, value] : bindings) {
     append(key, name);
     append(key, value);
@@ -60,7 +60,7 @@ std::string keyOfCompilation(std::string_view source, const CompileOptions &opti
     return "";
   std::string key = "tessera compilation 1";
   append(key, compiler);
-  append(key, options.target == "host" ? hostProcessor : std::string_view());
+  append(key, options.target == "host" || options.simulate ? hostProcessor : std::string_view());
   append(key, assembler);
   append(key, source);
   return key + keyOf(options, /*withShapes=*/true);

@@ -21,6 +21,14 @@ Device Device::cpu(int threads) {
   return device;
 }
 
+Device Device::simulator(std::string target, int threads) {
+  Device device = cpu(threads);
+  device.label = "simulator:" + target;
+  device.compileTarget = std::move(target);
+  device.isSimulated = true;
+  return device;
+}
+
 Result<Device> Device::cuda(int index) {
   Result<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::load();
   if (!driver)
@@ -62,6 +70,10 @@ Result<Device> Device::open(std::string_view name) {
   }
   if (name == "cuda")
     return cuda(0);
+  if (name == "simulator")
+    return simulator("sm_90a");
+  if (name.substr(0, 13) == "simulator:sm_")
+    return simulator(std::string(name.substr(10)));
   int index = -1;
   if (name.substr(0, 5) == "cuda:") {
     std::string_view digits = name.substr(5);
@@ -69,8 +81,8 @@ Result<Device> Device::open(std::string_view name) {
     if (status == std::errc() && stop == digits.data() + digits.size() && index >= 0)
       return cuda(index);
   }
-  return Error{Fault::Usage, fmt::format("there is no kind of device '{}'", name), "write auto, cpu or cuda:N",
-               "T0642"};
+  return Error{Fault::Usage, fmt::format("there is no kind of device '{}'", name),
+               "write auto, cpu, cuda:N or simulator:TARGET", "T0642"};
 }
 
 } // namespace tessera

@@ -28,11 +28,16 @@ public:
   static Result<Device> cudaContext(void *context);
   /// The same over a driver that is loaded already.
   static Result<Device> fromContext(std::shared_ptr<const cuda::Context> context);
-  /// `cpu`, `cuda`, `cuda:N`, or `auto`: the first GPU where there is one, else the host.  Other text is Fault::Usage (T0642).
+  /// The host's cores running what is compiled for the GPU target `target`, instruction by instruction: a thousand times slower than a GPU, for tests and
+  /// for finding faults (runtime/Simulator/Simulator.h).
+  static Device simulator(std::string target, int threads = 0);
+  /// `cpu`, `cuda`, `cuda:N`, `simulator`, `simulator:sm_80`, or `auto`: the first GPU where there is one, else the host.  Other text is Fault::Usage
+  /// (T0642).
   static Result<Device> open(std::string_view name);
 
   bool isCuda() const { return gpu != nullptr; }
-  const std::string &name() const { return label; }           ///< `cpu` or `cuda:0`
+  bool isSimulator() const { return isSimulated; }
+  const std::string &name() const { return label; }           ///< `cpu`, `cuda:0` or `simulator:sm_90a`
   const std::string &target() const { return compileTarget; } ///< what to compile for: `host`, `sm_90a`...
   const std::shared_ptr<const cuda::Context> &context() const { return gpu; } ///< null on the host
   const std::shared_ptr<ThreadPool> &pool() const { return cores; }           ///< null on a GPU
@@ -42,6 +47,7 @@ private:
   std::string label, compileTarget;
   std::shared_ptr<const cuda::Context> gpu;
   std::shared_ptr<ThreadPool> cores;
+  bool isSimulated = false;
 };
 
 } // namespace tessera

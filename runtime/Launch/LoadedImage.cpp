@@ -143,6 +143,11 @@ Result<void> LoadedImage::launchSlots(size_t kernel, int64_t programs, const uin
         launchHost(*backend->pool, backend->entries[kernel], slots, programs, info.scratchBytes);
     if (!status)
       return status.error();
+    if (status->assertion == HostStatus::kStopped)
+      return Error{Fault::Internal,
+                   fmt::format("program {} of '{}' stopped in the simulator of {}: {}", status->program, info.name,
+                               content.target, status->reason),
+                   "this is a fault of the compiler; please report it with the program that shows it", "T0628"};
     if (status->assertion < 1 || status->assertion > int64_t(info.assertions.size()))
       return {};
     const Assertion &failed = info.assertions[status->assertion - 1];

@@ -390,8 +390,10 @@ private:
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (const TensorRef *ref = tensor(i)) {
         plan.slots.push_back(reinterpret_cast<uintptr_t>(ref->data));
-        for (int64_t stride : ref->strides)
-          plan.slots.push_back(static_cast<uint64_t>(stride));
+        // The stride of an extent of 1 may be anything, also no multiple of what the code takes for granted: with 0, lanes past the end, which copy no
+        // byte but name an address, name an aligned one.
+        for (size_t d = 0; d < ref->strides.size(); ++d)
+          plan.slots.push_back(ref->shape[d] > 1 ? static_cast<uint64_t>(ref->strides[d]) : 0);
       }
     }
     for (const std::string &name : kernel.dims) {

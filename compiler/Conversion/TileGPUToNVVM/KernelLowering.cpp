@@ -768,7 +768,8 @@ Value KernelLowering::mathFunction(Operation *op, Value operand) {
     op->emitError() << "internal error: expected f32 for '" << op->getName() << "' on the GPU, got " << element;
     return {};
   }
-  StringRef name = isa<math::Exp2Op>(op) ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.nvvm.rsqrt.approx.ftz.f";
+  // The expansion of exp keeps subnormal numbers away from ex2; nothing keeps them from rsqrt, whose .ftz form takes them for zero.
+  StringRef name = isa<math::Exp2Op>(op) ? "llvm.nvvm.ex2.approx.ftz.f" : "llvm.nvvm.rsqrt.approx.f";
   auto vector = dyn_cast<VectorType>(type);
   SmallVector<Value> elements;
   for (int64_t i = 0, e = vector ? vector.getNumElements() : 1; i < e; ++i)
